@@ -9,7 +9,6 @@ import { appIcon, programVersion, recordedText, startWorker, webTexts } from './
 import { type Config, programName } from './config.ts'
 import { readRecorded } from './domain/example/recorded.ts'
 import { limitsFrom } from './domain/limits.ts'
-import type { Notice } from './domain/notice.ts'
 import { createListener } from './http/middleware/listener.ts'
 import type { Access } from './http/route.ts'
 import type { Clusters } from './kubernetes/clusters.ts'
@@ -79,17 +78,12 @@ export async function serve(options: Options): Promise<Running> {
   const metrics = createMetrics(programVersion())
   const failed = (what: string) => (error: unknown) => log.error({ cause: inspect(error) }, what)
   const reader = createReader(world.db, startThread, failed('a worker thread for reads failed'))
-  const announce = (notice: Notice) => {
-    notices.announce(notice)
-    // Starts the thread before somebody resolves the incident. A server without incidents saves 20 MB of memory.
-    if (notice.kind === 'incident') reader.start()
-  }
   const deps = withEngine(
     {
       ...world,
       limits: () => limitsFrom(state.settings.limits),
       awaitsRepeats: true,
-      ...{ read: reader.read, announce, observe: metrics.committed },
+      ...{ read: reader.read, announce: notices.announce, observe: metrics.committed },
     },
     () => state.settings['max-waiting'],
   )

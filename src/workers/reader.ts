@@ -71,8 +71,6 @@ export type Reader = {
    * error
    */
   readonly read: Read
-  /** Starts the thread that generates postmortems, so that the first resolution does not have to wait for it. */
-  readonly start: () => void
   /** Stops the threads. Waiting queries are rejected. */
   readonly close: () => Promise<void>
 }
@@ -98,8 +96,8 @@ export const LIMITS: Readonly<Record<Lane, Limits>> = {
   // In an outage, a start page needs a view of each open incident, and several people open it at the same time.
   view: { maxWaiting: 1_000, maxMs: null, idleMs: null },
   // On a busy machine, a postmortem for 25,000 alerts takes three seconds. The limit is high, because the main thread
-  // then has to do the same work.
-  postmortem: { maxWaiting: 32, maxMs: 60_000, idleMs: null },
+  // then has to do the same work. In an outage, the 20 MB of the thread are needed for other things until one is resolved.
+  postmortem: { maxWaiting: 32, maxMs: 60_000, idleMs: 60_000 },
 }
 
 /** Called with the reason why a thread failed. */
@@ -111,7 +109,6 @@ export function createReader(db: Db, start = startWorker, failed: Failed = () =>
   const lanes = new Map(LANES.map((lane) => [lane, createLane(startReading, failed, limits[lane])]))
   const read = readHere(db)
   return {
-    start: () => lanes.get('postmortem')?.start(),
     read: (query, ...args) => {
       const slow = BY_QUERY.get(query)
       if (!slow) return read(query, ...args)
@@ -193,7 +190,6 @@ function createLane(start: () => Worker, failed: Failed, { maxWaiting, maxMs, id
   }
 
   return {
-    start: () => void (closed || begin()),
     ask: (one: PendingQuestion) => {
       if (closed) return one.reject(unavailable('incmon is stopping'))
       if (waiting.length >= maxWaiting) return one.reject(unavailable('too many slow reads are pending'))

@@ -82,7 +82,7 @@ export function makeWorld(
 
 /** Runs slow reads without worker threads. `tests/workers/reader.test.ts` tests the threads. */
 export function readerOf(db: Db): Reader {
-  return { read: readHere(db), start: () => {}, close: async () => {} }
+  return { read: readHere(db), close: async () => {} }
 }
 
 function init(path: string, { token, body, headers }: Sent): RequestInit {

@@ -140,11 +140,10 @@ test('if a thread cannot start, pending reads are refused, and the next read tri
 
 test('if a thread cannot be created, each pending read is refused, and the next read tries again', async (t) => {
   let broken = true
-  const { reader, search } = reading(t, (name, data) => {
+  const { search } = reading(t, (name, data) => {
     if (broken) throw new Error('no more threads')
     return startBundled(name, data)
   })
-  reader.start()
   for (const outcome of await Promise.allSettled([search(), search()])) assert.equal(outcome.status, 'rejected')
   broken = false
   assert.equal((await search()).total, 1)
