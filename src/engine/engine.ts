@@ -45,41 +45,7 @@ export type EngineDeps = {
   readonly observe: (batch: Committed) => void
 }
 
-export type Engine = {
-  /** Throws 'unavailable' if the queue is full for this source. Called before the body is parsed. */
-  readonly admit: (source: Source) => void
-  /** Resolves once the delivery is on disk. Rejects with 'unavailable' if an item cannot be stored. */
-  readonly submit: (delivery: Delivery) => Promise<Receipt>
-  /**
-   * Makes a change. Resolves with the outcome once the change is on disk. Rejects with any error that `decide` throws.
-   */
-  readonly run: <Outcome>(organizationId: number, decide: (ctx: Context, now: number) => Outcome) => Promise<Outcome>
-  /**
-   * Processes one step of due work in each organization. Resolves with true if more work is due.
-   * @throws AggregateError after the commit, with the errors of the records that failed and were postponed
-   */
-  readonly sweep: () => Promise<boolean>
-  /** Returns when the next work is due, as Unix time in milliseconds, or null. */
-  readonly nextDue: () => number | null
-  /** Reads the live state, which `look` must not change. Rejects if the organization does not exist. */
-  readonly read: <Found>(organizationId: number, look: (state: OrganizationState) => Found) => Promise<Found>
-  /** Returns since when senders' repeats are awaited after a stop, or null; now until the state is loaded. In ms UTC. */
-  readonly awaitedSince: (organizationId: number) => number | null
-  /** Returns how much of each limit an organization uses. Rejects if the organization does not exist. */
-  readonly usage: (organizationId: number) => Promise<readonly Usage[]>
-  /**
-   * Loads all organizations at startup, so that the first requests do not have to load them, and writes the postmortems
-   * that were due when the server stopped.
-   */
-  readonly load: () => Promise<void>
-  /** Returns whether `load` is complete. */
-  readonly isLoaded: () => boolean
-  /** Runs `change` while the engine is idle, then drops the live state. The next input loads the live state again. */
-  readonly reload: (change?: () => void) => Promise<void>
-  readonly pending: () => number
-  /** Rejects new inputs. Resolves once all queued inputs are stored. */
-  readonly close: () => Promise<void>
-}
+export type Engine = ReturnType<typeof createEngine>
 
 /** The default limit on queued requests. Alertmanager and Grafana retry a rejected request. */
 const MAX_QUEUED = 2_000
@@ -95,11 +61,7 @@ const MAX_ITEMS = 250
  * @param mostWaiting returns the current limit on queued requests; called for each delivery
  * @param largest the maximum number of items in one transaction
  */
-export function createEngine(
-  deps: EngineDeps,
-  mostWaiting: () => number = () => MAX_QUEUED,
-  largest = MAX_ITEMS,
-): Engine {
+export function createEngine(deps: EngineDeps, mostWaiting: () => number = () => MAX_QUEUED, largest = MAX_ITEMS) {
   const { store, now, awaitsRepeats = false, jumps = () => 0, elapsed = () => performance.now() } = deps
   const { limits = () => DEFAULT_LIMITS } = deps
   const environment = createEnvironment({ ...deps, limits })
@@ -206,19 +168,28 @@ export function createEngine(
     }
   }
   return {
+    /** Throws 'unavailable' if the queue is full for this source. Called before the body is parsed. */
     admit,
-    submit: async (delivery) => {
+    /** Resolves once the delivery is on disk. Rejects with 'unavailable' if an item cannot be stored. */
+    submit: async (delivery: Delivery): Promise<Receipt> => {
       admit(delivery.source)
       const receipt = await submit(delivery)
       if (receipt.refused) throw refusedError(receipt, receipt.refused, limits())
       return receipt
     },
-    run: (organizationId, decide) => {
+    /**
+     * Makes a change. Resolves with the outcome once the change is on disk. Rejects with any error that `decide` throws.
+     */
+    run: <Outcome>(organizationId: number, decide: (ctx: Context, now: number) => Outcome): Promise<Outcome> => {
       if (isClosed)
         return Promise.reject(new IncmonError('unavailable', 'incmon is shutting down: nothing was changed'))
       return push(organizationId, (ctx, at) => ({ outcome: decide(ctx, at), serviceIds: [] }))
     },
-    sweep: async () => {
+    /**
+     * Processes one step of due work in each organization. Resolves with true if more work is due.
+     * @throws AggregateError after the commit, with the errors of the records that failed and were postponed
+     */
+    sweep: async (): Promise<boolean> => {
       if (!isAllLoaded) await load()
       else await postmortems.retry()
       if (clock.isBehind()) await queue.between(async () => clock.follow(state))
@@ -226,13 +197,24 @@ export function createEngine(
       const isOfStore = (error: unknown) => store.faultOf(error instanceof IncmonError ? error.cause : error) !== null
       return sweep({ state, now, limits, push, isOfStore })
     },
+    /** Returns when the next work is due, as Unix time in milliseconds, or null. */
     nextDue: () => earliest([...state.organizations.values()].map(nextDue)),
+    /** Reads the live state, which `look` must not change. Rejects if the organization does not exist. */
     read,
-    usage: (organizationId) => read(organizationId, (organization) => usageOf(organization, limits(), now())),
-    awaitedSince: (organizationId) => clock.awaitedSince(state, organizationId),
+    /** Returns how much of each limit an organization uses. Rejects if the organization does not exist. */
+    usage: (organizationId: number): Promise<readonly Usage[]> =>
+      read(organizationId, (organization) => usageOf(organization, limits(), now())),
+    /** Returns since when senders' repeats are awaited after a stop, or null; now until the state is loaded. In ms UTC. */
+    awaitedSince: (organizationId: number) => clock.awaitedSince(state, organizationId),
+    /**
+     * Loads all organizations at startup, so that the first requests do not have to load them, and writes the postmortems
+     * that were due when the server stopped.
+     */
     load,
+    /** Returns whether `load` is complete. */
     isLoaded: () => isCaughtUp,
-    reload: (change = () => {}) =>
+    /** Runs `change` while the engine is idle, then drops the live state. The next input loads the live state again. */
+    reload: (change = () => {}): Promise<void> =>
       queue.between(async () => {
         change()
         state = createState()
@@ -240,6 +222,7 @@ export function createEngine(
         isAllLoaded = false
       }),
     pending: () => queue.size() + large.pending(),
+    /** Rejects new inputs. Resolves once all queued inputs are stored. */
     close: async () => {
       isClosed = true
       await large.close()

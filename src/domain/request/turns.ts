@@ -1,16 +1,9 @@
 /** Spreads work over the turns of the event loop, so that new connections and health checks come in between. */
 
-export type Turns = {
-  /** Does the work in one of the next turns, alone, and in the order of the calls. */
-  readonly later: (work: () => void) => void
-  /** Tells that a connection was accepted in this turn. Node accepts one per turn, so others may be waiting. */
-  readonly accepted: () => void
-}
-
 /** The number of turns in a row that only accept connections. After them, the waiting work goes on. */
 const MOST_ACCEPTING = 100
 
-export function createTurns(): Turns {
+export function createTurns() {
   const waiting: (() => void)[] = []
   let [isAccepting, accepting] = [false, 0]
   const turn = () => {
@@ -21,9 +14,11 @@ export function createTurns(): Turns {
     work?.()
   }
   return {
-    later: (work) => {
+    /** Does the work in one of the next turns, alone, and in the order of the calls. */
+    later: (work: () => void) => {
       if (waiting.push(work) === 1) setImmediate(turn)
     },
+    /** Tells that a connection was accepted in this turn. Node accepts one per turn, so others may be waiting. */
     accepted: () => {
       isAccepting = true
     },

@@ -1,6 +1,6 @@
 /** Starts requests. If many reads arrive at the same time, some start in later turns of the event loop. */
 import type { RequestListener } from 'node:http'
-import { TURNS, type Turns } from '../../domain/request/turns.ts'
+import { TURNS } from '../../domain/request/turns.ts'
 
 /** How long the requests of one turn can take, in milliseconds. */
 const TURN_MS = 20
@@ -15,7 +15,7 @@ const PROBE = '/healthz'
  */
 export function spreadStarts(
   listen: RequestListener,
-  { later }: Pick<Turns, 'later'> = TURNS,
+  { later }: Pick<typeof TURNS, 'later'> = TURNS,
   elapsed = () => performance.now(),
 ): RequestListener {
   let waiting = 0

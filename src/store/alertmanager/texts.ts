@@ -3,20 +3,14 @@
  * before a list of them is complete.
  */
 
-export type Texts = {
-  readonly add: (text: string) => number
-  /** Returns the bytes that a text takes. */
-  readonly size: (text: number) => number
-  /** Joins texts, which are given by their numbers or as they are. Then the texts are gone, and their memory is free. */
-  readonly joined: (parts: readonly (number | string)[]) => Uint8Array<ArrayBuffer>
-}
+export type Texts = ReturnType<typeof createTexts>
 
 /** The most bytes that a character of a JavaScript string takes in UTF-8. */
 const MOST_BYTES = 3
 /** The allocator reuses blocks of this size. The system must provide larger ones anew, page by page. */
 const BLOCK = 64 * 1024
 
-export function createTexts(): Texts {
+export function createTexts() {
   const blocks: Buffer[] = []
   /** The block, the start and the end of each text. */
   const places: number[] = []
@@ -24,8 +18,9 @@ export function createTexts(): Texts {
   let free = 0
   const size = (text: number) => (places[text + 2] ?? 0) - (places[text + 1] ?? 0)
   return {
+    /** Returns the bytes that a text takes. */
     size,
-    add: (text) => {
+    add: (text: string) => {
       const most = text.length * MOST_BYTES
       if (free + most > block.length) {
         block = Buffer.allocUnsafeSlow(Math.max(BLOCK, most))
@@ -36,7 +31,8 @@ export function createTexts(): Texts {
       free += block.write(text, start)
       return places.push(blocks.length - 1, start, free) - 3
     },
-    joined: (parts) => {
+    /** Joins texts, which are given by their numbers or as they are. Then the texts are gone, and their memory is free. */
+    joined: (parts: readonly (number | string)[]): Uint8Array<ArrayBuffer> => {
       const sizeOf = (part: number | string) => (typeof part === 'number' ? size(part) : Buffer.byteLength(part))
       const bytes = Buffer.allocUnsafeSlow(parts.reduce<number>((sum, part) => sum + sizeOf(part), 0))
       let at = 0

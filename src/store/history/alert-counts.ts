@@ -13,18 +13,6 @@ const PARTS_OF_DAY = DAY / FIVE_MINUTES
 const LAST_PART = Number.MAX_SAFE_INTEGER
 const MORE = sql<number>`alerts + excluded.alerts`
 
-/** Positions start at 0 for the newest alert. */
-type History = {
-  readonly total: number
-  /** Returns how many alerts started at or after `time`, a Unix time in milliseconds. */
-  readonly since: (time: number) => number
-  /**
-   * Returns how to read from an offset below `total`: select the alerts that started earlier than `before`, newest
-   * first, and skip the first `skip` of these alerts.
-   */
-  readonly seek: (offset: number) => { readonly before: number; readonly skip: number }
-}
-
 /** The number of alerts in a five-minute slot or a day. `part` is the index of the slot or day, counted from 1970. */
 type Part = { readonly part: number; readonly alerts: number }
 
@@ -80,14 +68,15 @@ const addToService = query<Count>()((builder, hole) =>
 
 /**
  * Returns the alert history of an organization or service. Reads one row per day. Each call to a returned function
- * reads the rows of at most one day.
+ * reads the rows of at most one day. Positions start at 0 for the newest alert.
  */
-export function readHistory(db: Db, owner: Owner): History {
+export function readHistory(db: Db, owner: Owner) {
   const days = partsOf(db, owner, 1, 0, LAST_PART)
   const ofDay = (day: number) => partsOf(db, owner, 0, day * PARTS_OF_DAY, (day + 1) * PARTS_OF_DAY - 1)
   return {
     total: sum(days),
-    since: (time) => {
+    /** Returns how many alerts started at or after `time`, a Unix time in milliseconds. */
+    since: (time: number): number => {
       const day = Math.floor(time / DAY)
       const whole = Math.ceil(time / FIVE_MINUTES)
       return (
@@ -96,7 +85,11 @@ export function readHistory(db: Db, owner: Owner): History {
         countBetween(db, owner, time, whole * FIVE_MINUTES)
       )
     },
-    seek: (offset) => {
+    /**
+     * Returns how to read from an offset below `total`: select the alerts that started earlier than `before`, newest
+     * first, and skip the first `skip` of these alerts.
+     */
+    seek: (offset: number) => {
       const { part: day, skip: inDay } = partAt(days, offset)
       const { part, skip } = partAt(ofDay(day), inDay)
       return { before: (part + 1) * FIVE_MINUTES, skip }

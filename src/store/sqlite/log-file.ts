@@ -16,28 +16,12 @@ const BLOCK = 512
 /** The first bytes of every log. The last bit indicates the byte order of the checksums. */
 const MAGIC = 0x377f0682
 
-type LogFile = {
-  /**
-   * Resolves once all earlier commits are on disk, in the file that SQLite would read after a crash. Rejects if the
-   * disk failed or the log was lost. After a rejection, the connection refuses all writes.
-   */
-  readonly sync: () => Promise<void>
-  /** Throws if the log was replaced or truncated, because new data in the log would be lost at the next start. */
-  readonly guard: () => void
-  /** Like `guard`, but also checks the database file and the WAL index, without which locks are not seen. */
-  readonly guardAll: () => void
-  /** Saves the log after another program wrote into the database file. Returns the error that ends the process. */
-  readonly overwritten: () => Error
-  readonly isLost: () => boolean
-  readonly close: () => void
-}
-
 /**
  * Monitors the log of an open database by its inode, link count, size and first bytes. If the log is lost, copies all
  * data that SQLite can still read to the database file. This is done only once.
  * @param file the path that SQLite uses (`resolveDatabase`)
  */
-export function watchLog(sqlite: SQLite.Database, file: string): LogFile {
+export function watchLog(sqlite: SQLite.Database, file: string) {
   const [log, index] = [`${file}-wal`, `${file}-shm`]
   const database = statSync(file)
   let opened: { readonly handle: number; readonly inode: number; readonly index: number | null } | null = null
@@ -65,6 +49,7 @@ export function watchLog(sqlite: SQLite.Database, file: string): LogFile {
     const now = lstatSync(file, { throwIfNoEntry: false })
     return now?.ino !== database.ino || now.dev !== database.dev
   }
+  /** Throws if the log was replaced or truncated, because new data in the log would be lost at the next start. */
   const guard = () => {
     if (lost) throw lost
     const { handle, inode } = opened ?? open()
@@ -84,14 +69,19 @@ export function watchLog(sqlite: SQLite.Database, file: string): LogFile {
   }
   return {
     guard,
+    /** Like `guard`, but also checks the database file and the WAL index, without which locks are not seen. */
     guardAll: () => {
       if (lost) throw lost
       if (isFileGone()) throw lose('deleted')
       guard()
       if (opened && inodeOf(index) !== opened.index) throw lose('deleted', index)
     },
+    /**
+     * Resolves once all earlier commits are on disk, in the file that SQLite would read after a crash. Rejects if the
+     * disk failed or the log was lost. After a rejection, the connection refuses all writes.
+     */
     sync: () =>
-      new Promise((resolve, reject) => {
+      new Promise<void>((resolve, reject) => {
         try {
           if (lost) throw lost
           const { handle } = opened ?? open()
@@ -108,6 +98,7 @@ export function watchLog(sqlite: SQLite.Database, file: string): LogFile {
           reject(fail(error))
         }
       }),
+    /** Saves the log after another program wrote into the database file. Returns the error that ends the process. */
     overwritten: () => {
       lost ??= Object.assign(new Error(lossOfContent(sqlite, file)), { code: LOG_LOST })
       return lost

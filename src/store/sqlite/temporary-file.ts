@@ -11,29 +11,23 @@ export function hasLog(file: string): boolean {
   return existsSync(`${file}-wal`)
 }
 
-export type Part = {
-  readonly path: string
-  /** The file descriptor, which is open for reading and writing until the part is published or discarded. */
-  readonly handle: number
-  /** Syncs the file and renames it. The new name is on disk when this returns. */
-  readonly publish: () => void
-  /** Deletes the part. Does nothing after `publish`. */
-  readonly discard: () => void
-}
+export type Part = ReturnType<typeof startPart>
 
 /**
  * Creates an empty file that only its owner can access. Deletes any file left behind by a killed process.
  * @throws errors from node:fs if the file cannot be created
  */
-export function startPart(target: string): Part {
+export function startPart(target: string) {
   const path = `${resolve(target)}.part`
   removeAll(path)
+  /** The file descriptor, which is open for reading and writing until the part is published or discarded. */
   const handle = openSync(path, 'wx+', 0o600)
   let isOpen = true
   const close = () => {
     if (isOpen) closeSync(handle)
     isOpen = false
   }
+  /** Syncs the file and renames it. The new name is on disk when this returns. */
   const publish = () => {
     fsyncSync(handle)
     refuseReplaced(path, handle)
@@ -41,6 +35,7 @@ export function startPart(target: string): Part {
     syncDirectory(dirname(path))
     close()
   }
+  /** Deletes the part. Does nothing after `publish`. */
   const discard = () => {
     if (isOpen && isSame(path, handle)) removeAll(path)
     close()
