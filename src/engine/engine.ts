@@ -4,7 +4,7 @@
  */
 import { BUDGETS } from '../domain/budgets.ts'
 import { IncmonError } from '../domain/error.ts'
-import type { Source } from '../domain/event/event.ts'
+import { isNotification, type Source } from '../domain/event/event.ts'
 import { earliest } from '../domain/instant.ts'
 import { DEFAULT_LIMITS, type Limits } from '../domain/limits.ts'
 import type { Notice } from '../domain/notice.ts'
@@ -151,7 +151,7 @@ export function createEngine(deps: EngineDeps, mostWaiting: () => number = () =>
 
   const admit = (source: Source) => {
     if (isClosed) throw unavailable('incmon is stopping')
-    const factor = source === 'metrics' || source === 'dashboard' ? 1 : LONGER
+    const factor = isNotification({ source }) ? 1 : LONGER
     const requests = queue.size() + large.pending()
     if (requests >= mostWaiting() * factor) throw unavailable('too many requests are pending')
     if (pendingItems >= MAX_ITEMS_QUEUED * factor) throw unavailable('too many alerts are pending')

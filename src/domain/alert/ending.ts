@@ -1,11 +1,12 @@
 /** Infers the end of an alert when the sender does not report the end. */
 
+import { isNotification } from '../event/event.ts'
 import { lastsFrom } from '../event/lasting.ts'
 import type { Awaited } from '../sender/beats.ts'
 import { HOUR, MINUTE } from '../units.ts'
 import type { Alert, Resolution } from './alert.ts'
 import type { Mark } from './evidence.ts'
-import { type Fingerprint, fingerprintsOf, isJudgedByFingerprint, withSeverityOf } from './fingerprints.ts'
+import { type Fingerprint, fingerprintsOf, withSeverityOf } from './fingerprints.ts'
 import { type FiringPeriod, firingPeriodsOf, ongoing } from './firing-period.ts'
 import { type Delays, nextEnd, notBefore, withoutSilent } from './lapse.ts'
 import type { LiveAlert } from './live-alert.ts'
@@ -67,7 +68,7 @@ export function settleAll(
   context: ServerContext,
   now: number,
 ): Pick<LiveAlert, 'alert' | 'fingerprints' | 'dueAt'> {
-  if (alert.status === 'resolved' || !isJudgedByFingerprint(alert) || (!fingerprints && alert.expiresAt === null))
+  if (alert.status === 'resolved' || !isNotification(alert) || (!fingerprints && alert.expiresAt === null))
     return { ...settle(alert, context, now), fingerprints }
   const known = fingerprintsOf(alert, fingerprints)
   const expiry = lastExpiry(known)

@@ -1,10 +1,9 @@
 /** The observations of a Kubernetes condition. Duplicates and the order of arrival do not affect the result. */
 
-import type { Source } from '../event/event.ts'
+import { isNotification, type Source } from '../event/event.ts'
 import { isRepeated } from '../event/reason.ts'
 import { type Severity, worst } from '../severity.ts'
 import { MINUTE } from '../units.ts'
-import { isJudgedByFingerprint } from './fingerprints.ts'
 
 /** The observations used to detect repeats and the end of a Kubernetes condition. */
 export type Evidence = {
@@ -42,7 +41,7 @@ export function withEvidence(evidence: Evidence, of: Exclude<keyof Evidence, 'se
 
 /** Adds the reported end of an alert that fires again. Its start alone does not tell: a report can move it back. */
 export function withReportedEnd({ source, evidence, resolution, endsAt }: Ended): Evidence {
-  if (!isJudgedByFingerprint({ source }) || resolution !== 'reported' || endsAt === null) return evidence
+  if (!isNotification({ source }) || resolution !== 'reported' || endsAt === null) return evidence
   return withEvidence(evidence, 'recovered', [endsAt, ''])
 }
 type Ended = {

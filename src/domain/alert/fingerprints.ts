@@ -3,7 +3,7 @@
  * severity.
  */
 
-import { expiryOf, type Source } from '../event/event.ts'
+import { expiryOf, isNotification, type Source } from '../event/event.ts'
 import { ordered } from '../order.ts'
 import { rank, type Severity } from '../severity.ts'
 import type { Signal } from './alert.ts'
@@ -40,11 +40,6 @@ export type OfAlert = Pick<Fingerprint, 'fingerprint' | 'severity' | 'said' | 'e
 /** The fields of a signal that change a fingerprint. */
 type OfSignal = Pick<Signal, 'fingerprint' | 'severity' | 'said' | 'expiry' | 'source' | 'startsAt' | 'isStartUnknown'>
 
-/** Returns whether the fingerprints of an alert determine its severity. */
-export function isJudgedByFingerprint({ source }: { readonly source: Source }): boolean {
-  return source === 'metrics' || source === 'dashboard'
-}
-
 /**
  * Returns the fingerprints of a live alert. Null stands for the alert's first fingerprint, which started with the alert
  * and ended only if an end was reported.
@@ -67,7 +62,7 @@ export function withoutDerived(alert: OfAlert, fingerprints: readonly Fingerprin
   const [only] = fingerprints
   if (!only || fingerprints.length > 1 || only.fingerprint !== alert.fingerprint) return fingerprints
   const derived = derivedFrom(alert)
-  const fields = isJudgedByFingerprint(alert) ? [...TIMES, ...JUDGED] : TIMES
+  const fields = isNotification(alert) ? [...TIMES, ...JUDGED] : TIMES
   return fields.every((name) => only[name] === derived[name]) ? null : fingerprints
 }
 
@@ -104,7 +99,7 @@ export function withStart(
   const changedAt = !goesOn ? null : severity === known.severity ? known.changedAt : receivedAt
   const started = { fingerprint, severity, said, changedAt, startedAt, ended: false, seenAt, expiresAt }
   if (known && fingerprints.length === 1) return [started]
-  const forgets = reopens && isJudgedByFingerprint(signal)
+  const forgets = reopens && isNotification(signal)
   return withFingerprint(forgets ? fingerprints.filter(({ ended }) => ended) : fingerprints, started)
 }
 
@@ -174,7 +169,7 @@ export function changedAt(
   from: Severity,
   receivedAt: number,
 ): number {
-  if (!isJudgedByFingerprint(alert)) return receivedAt
+  if (!isNotification(alert)) return receivedAt
   if (rank(alert.severity) > rank(from)) return Math.min(receivedAt, severeTimesOf(alert, fingerprints).since)
   return Math.min(receivedAt, worseEndOf(alert, fingerprints)?.endsAt ?? receivedAt)
 }
@@ -214,7 +209,7 @@ export function withSeverityOf<Alert extends Pick<OfAlert, 'source' | 'severity'
   alert: Alert,
   fingerprints: readonly Fingerprint[],
 ): Alert {
-  const worst = isJudgedByFingerprint(alert) ? worstFiring(fingerprints) : null
+  const worst = isNotification(alert) ? worstFiring(fingerprints) : null
   if (!worst || (worst.severity === alert.severity && worst.said === alert.said)) return alert
   return { ...alert, severity: worst.severity, said: worst.said }
 }

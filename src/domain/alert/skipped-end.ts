@@ -1,9 +1,10 @@
 /** Finds when an alert began to fire anew, and its end that its sender did not report, but that a later start proves. */
 
+import { isNotification } from '../event/event.ts'
 import { MINUTE } from '../units.ts'
 import type { Alert } from './alert.ts'
 import type { Delivery } from './ending.ts'
-import { type Fingerprint, fingerprintsOf, isJudgedByFingerprint, type OfAlert } from './fingerprints.ts'
+import { type Fingerprint, fingerprintsOf, type OfAlert } from './fingerprints.ts'
 
 /** A clock that is ahead can move a start by as much. */
 const SHORT = 2 * MINUTE
@@ -36,7 +37,7 @@ export function skippedEndOf(
  * has a new start. A fingerprint that takes over from another one, as after a restart of the exporter, is no new start.
  */
 export function begunAtOf(alert: OfAlert, fingerprints: readonly Fingerprint[] | null): number {
-  const all = isJudgedByFingerprint(alert) ? fingerprintsOf(alert, fingerprints) : []
+  const all = isNotification(alert) ? fingerprintsOf(alert, fingerprints) : []
   const first = Math.min(...all.flatMap(({ ended, startedAt }) => (ended ? [] : startedAt)))
   const takesOver = all.some(({ ended, startedAt }) => ended && startedAt >= first)
   return takesOver || first === Number.POSITIVE_INFINITY ? alert.startsAt : Math.max(first, alert.startsAt)

@@ -15,6 +15,11 @@ export function senderName(source: Source): string {
   return SENDERS[source]
 }
 
+/** Returns whether Alertmanager or Grafana sends for this source. They repeat their alerts, and send again what was refused. */
+export function isNotification({ source }: { readonly source: Source }): boolean {
+  return source === 'metrics' || source === 'dashboard'
+}
+
 /** Labels as sent. The object has no prototype, so that a label can be named `__proto__`. */
 export type Labels = Readonly<Record<string, string>>
 

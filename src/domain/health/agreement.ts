@@ -1,4 +1,5 @@
 /** A Kubernetes event and an alert that report the same failure make a service critical. */
+import { isNotification } from '../event/event.ts'
 import { isSameFailure } from '../event/reason.ts'
 import type { Failure } from '../event/reason-table.ts'
 import { rank } from '../severity.ts'
@@ -15,7 +16,7 @@ export function splitBySource(conditions: readonly HealthCondition[]): Witnesses
   const firing = conditions.filter(({ status }) => status === 'firing')
   return {
     events: firing.filter(({ source }) => source === 'cluster'),
-    alerts: firing.filter(({ source }) => source === 'metrics' || source === 'dashboard'),
+    alerts: firing.filter(isNotification),
   }
 }
 

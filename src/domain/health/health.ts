@@ -1,7 +1,6 @@
 /** Health: the status and score of a service, with reasons. Start here. */
 
 import type { Alert } from '../alert/alert.ts'
-import { isJudgedByFingerprint } from '../alert/fingerprints.ts'
 import {
   type Circumstances,
   nextPeriodChange,
@@ -10,6 +9,7 @@ import {
   type Unavailable,
   unavailable,
 } from '../alert/unavailable.ts'
+import { isNotification } from '../event/event.ts'
 import { earliest } from '../instant.ts'
 import { rank, type Severity } from '../severity.ts'
 import { MINUTE } from '../units.ts'
@@ -161,7 +161,7 @@ function weigh(alert: HealthCondition, witnesses: Witnesses, context: Circumstan
  * nothing.
  */
 function decayed({ source, severity, resolution, endsAt, lastSeenAt }: HealthCondition, now: number): number {
-  if (isJudgedByFingerprint({ source }) && resolution === 'reported' && lastSeenAt === endsAt) return 0
+  if (isNotification({ source }) && resolution === 'reported' && lastSeenAt === endsAt) return 0
   const left = DECAY - (now - (endsAt ?? now))
   return Math.round((PENALTY[severity] * Math.min(DECAY, Math.max(0, left))) / DECAY)
 }

@@ -1,6 +1,6 @@
 /** Decides when incidents open, change and end automatically. Start here. */
-import { isJudgedByFingerprint } from '../alert/fingerprints.ts'
 import { incidentDueAt } from '../alert/unavailable.ts'
+import { isNotification } from '../event/event.ts'
 import { circumstancesOf, isDrained } from '../health/health.ts'
 import { earliest } from '../instant.ts'
 import { rank } from '../severity.ts'
@@ -109,7 +109,7 @@ export function sinceBegun<
   One extends Pick<SituationAlert, 'source' | 'evidence' | 'since' | 'begunAt' | 'wasSilenced'>,
 >(alert: One, hasIncident: boolean): One {
   const { since, begunAt, wasSilenced } = alert
-  const hasEnded = isJudgedByFingerprint(alert) && alert.evidence.recovered.some(([at]) => at > since && at <= begunAt)
+  const hasEnded = isNotification(alert) && alert.evidence.recovered.some(([at]) => at > since && at <= begunAt)
   const isOver = hasEnded || hasIncident || wasSilenced
   return isOver ? { ...alert, since: Math.max(since, begunAt) } : alert
 }

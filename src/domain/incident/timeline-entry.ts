@@ -1,7 +1,8 @@
 /** An entry of an incident's timeline, as it is stored. */
 import type { Resolution } from '../alert/alert.ts'
-import { isJudgedByFingerprint, type SeverityChange } from '../alert/fingerprints.ts'
+import type { SeverityChange } from '../alert/fingerprints.ts'
 import type { LiveAlert } from '../alert/live-alert.ts'
+import { isNotification } from '../event/event.ts'
 import { rank, type Severity } from '../severity.ts'
 import type { IncidentStatus } from './incident.ts'
 
@@ -36,7 +37,7 @@ export type EntryFacts =
 
 /** Returns the entry of an alert whose severity changed. */
 export function severityEntry({ id, alert }: LiveAlert, { from, at }: SeverityChange): TimelineEntry {
-  const isRise = isJudgedByFingerprint(alert) && rank(alert.severity) > rank(from ?? 'info')
+  const isRise = isNotification(alert) && rank(alert.severity) > rank(from ?? 'info')
   const words = isRise && alert.summary !== alert.name ? { summary: alert.summary } : {}
   const facts = { code: 'severity', from, to: alert.severity, ...words } as const
   return { at, kind: 'alert', code: 'severity', text: alert.name, facts, actor: null, ref: `alert/${id}` }

@@ -1,6 +1,7 @@
 /** Symptoms: weighted problems of components, derived from alerts and events. */
 
 import { isGuessed } from '../alert/doubt.ts'
+import { isNotification } from '../event/event.ts'
 import { templatesOf } from '../service/pod-name.ts'
 import { formatTime } from '../text.ts'
 import { calledServiceOf } from './accused.ts'
@@ -145,9 +146,7 @@ function newness({ seen, seenBefore, evidence }: SymptomEvent): Factor {
 }
 
 function alertSightings(facts: SuspectFacts, components: Components, end: number | null): SymptomEvent[] {
-  return facts.alerts
-    .filter(({ source }) => source === 'metrics' || source === 'dashboard')
-    .flatMap((alert) => alertSighting(alert, facts, components, end) ?? [])
+  return facts.alerts.filter(isNotification).flatMap((alert) => alertSighting(alert, facts, components, end) ?? [])
 }
 
 function alertSighting(

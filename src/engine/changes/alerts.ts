@@ -1,10 +1,11 @@
 /** Changes alerts, records the changes in the incident timeline, and resolves alerts manually. */
 import type { Alert, AlertTexts } from '../../domain/alert/alert.ts'
 import { settle } from '../../domain/alert/ending.ts'
-import { changedAt, isJudgedByFingerprint } from '../../domain/alert/fingerprints.ts'
+import { changedAt } from '../../domain/alert/fingerprints.ts'
 import type { LiveAlert } from '../../domain/alert/live-alert.ts'
 import { firingAgainSince } from '../../domain/alert/skipped-end.ts'
 import { IncmonError } from '../../domain/error.ts'
+import { isNotification } from '../../domain/event/event.ts'
 import { severityEntry, type TimelineEntry } from '../../domain/incident/timeline-entry.ts'
 import { rank } from '../../domain/severity.ts'
 import type { Context } from '../state/context.ts'
@@ -30,7 +31,7 @@ function withOwnSummary(ctx: Context, before: LiveAlert, after: LiveAlert): Live
   const { alert } = after
   const [now, was] = [rank(alert.severity), rank(before.alert.severity)]
   const isOther = alert.status === 'firing' ? now < was : now !== was
-  if (!isOther || alert.summary !== before.alert.summary || !isJudgedByFingerprint(alert)) return after
+  if (!isOther || alert.summary !== before.alert.summary || !isNotification(alert)) return after
   const summary = ctx.fact('summary', { alertId: after.rowId, severity: alert.severity })
   return summary === null ? after : { ...after, alert: { ...alert, summary } }
 }

@@ -1,6 +1,5 @@
 /** Decides whether an organization has room for another alert and another service. */
 import { BUDGETS } from '../../domain/budgets.ts'
-import type { Source } from '../../domain/event/event.ts'
 import type { Limits } from '../../domain/limits.ts'
 import { ordered } from '../../domain/order.ts'
 import type { Context } from '../state/context.ts'
@@ -25,11 +24,6 @@ export function usageOf(state: OrganizationState, limits: Limits, now: number): 
 }
 
 export type Shortage = 'live-alerts' | 'services'
-
-/** Returns whether the senders of this source send an item again that was not stored. */
-export function isSentAgain(source: Source): boolean {
-  return source === 'metrics' || source === 'dashboard'
-}
 
 /** Returns which limit prevents an item from opening an alert or from creating a service, or null. */
 export function shortageOf(

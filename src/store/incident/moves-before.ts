@@ -1,4 +1,5 @@
 /** Finds what became of alerts before they belonged to an incident. */
+import { isNotification } from '../../domain/event/event.ts'
 import type { EntryFact } from '../../domain/incident/facts.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { rank } from '../../domain/severity.ts'
@@ -21,7 +22,7 @@ export function withMovesBefore(
   entries: readonly EntryFact[],
 ): readonly EntryFact[] {
   const isEarly = ({ source, startsAt, occurrences }: Early) =>
-    (source === 'metrics' || source === 'dashboard') && startsAt < createdAt && occurrences > 2
+    isNotification({ source }) && startsAt < createdAt && occurrences > 2
   const early = alerts.filter(isEarly).slice(0, MAX_EARLY)
   const ids = early.map(({ uuid }) => uuid)
   const gaps = findAlertGaps(db, organizationId, ids)

@@ -9,7 +9,7 @@ import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
 import { isUnattributed, makesAlert } from '../../../domain/alert/signal.ts'
 import { begunAtOf } from '../../../domain/alert/skipped-end.ts'
 import { PUNCTUAL_SENDER } from '../../../domain/alert/unavailable.ts'
-import type { Draft } from '../../../domain/event/event.ts'
+import { type Draft, isNotification } from '../../../domain/event/event.ts'
 import { hasWeightChanged, lasts } from '../../../domain/health/health.ts'
 import type { LiveService } from '../../../domain/health/live-service.ts'
 import { shareEqual } from '../../../domain/memoize.ts'
@@ -127,9 +127,8 @@ function changeKnown(
   const list = withoutDerived(decided.alert, decided.fingerprints)
   const { alert, fingerprints, dueAt } = settleWithin(ctx, service, item, decided.alert, list, signal)
   const { change, isNewest } = decided
-  const isNotification = alert.source === 'metrics' || alert.source === 'dashboard'
   const repeats =
-    isNotification && change === 'repeated' && known.lastEvent?.hash === hash && isMereRepeat(known.alert, alert)
+    isNotification(alert) && change === 'repeated' && known.lastEvent?.hash === hash && isMereRepeat(known.alert, alert)
   const live: LiveAlert = {
     ...known,
     serviceId: service.rowId,
@@ -227,7 +226,6 @@ function hasNewStart(known: LiveAlert, live: LiveAlert): boolean {
  * severity. A silence may cover only one of the two alerts, so an active silence always requires an evaluation.
  */
 function endsAlike(ctx: Context, known: LiveAlert, { serviceId, alert }: LiveAlert, now: number): boolean {
-  const isNotification = alert.source === 'metrics' || alert.source === 'dashboard'
   const ended = known.alert.status === 'firing' && alert.status === 'resolved'
-  return isNotification && ended && hasNamesake(ctx.state, serviceId, alert) && !hasActiveSilence(ctx, now)
+  return isNotification(alert) && ended && hasNamesake(ctx.state, serviceId, alert) && !hasActiveSilence(ctx, now)
 }

@@ -5,7 +5,7 @@ import type { DraftJudgement } from '../../../domain/alert/judgement.ts'
 import { type ReceivedEvent, withReceivedEvents } from '../../../domain/alert/late-events.ts'
 import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
 import { isUnattributed, judge, makesAlert } from '../../../domain/alert/signal.ts'
-import type { Draft } from '../../../domain/event/event.ts'
+import { type Draft, isNotification } from '../../../domain/event/event.ts'
 import type { LiveService } from '../../../domain/health/live-service.ts'
 import { once } from '../../../domain/memoize.ts'
 import { ruleCode } from '../../../domain/service/rule.ts'
@@ -18,7 +18,7 @@ import { endPodsOf, fateOfNode, withoutExpected } from '../going-away.ts'
 import { adopt, joinClaims, joinProject, learnImages } from '../joining.ts'
 import { createLiveService } from '../live-service.ts'
 import { learnPipeline, linkCondition, linkImage } from '../pipelines.ts'
-import { isSentAgain, type Shortage, shortageOf } from '../room.ts'
+import { type Shortage, shortageOf } from '../room.ts'
 import { type AlertDecision, affects, decideAlert, type Item } from './item-alert.ts'
 
 export type ItemResult = {
@@ -59,7 +59,7 @@ export function decideItem(ctx: Context, item: Item): ItemResult | RefusedItem {
   const existing = current(ctx, match.service)
   const opens = known === null && judged.signal !== null && makesAlert(judged.signal)
   const shortage = item.isOwn ? null : shortageOf(ctx, { opens, creates: isWanted && existing === null }, receivedAt)
-  if (shortage && isSentAgain(draft.source)) return { refused: shortage }
+  if (shortage && isNotification(draft)) return { refused: shortage }
   const service =
     isWanted && shortage !== 'services'
       ? (existing ?? createLiveService(ctx, match.key, receivedAt))
@@ -96,8 +96,7 @@ type Understood = { readonly match: ServiceMatch; readonly judged: DraftJudgemen
 function understand(ctx: Context, { cluster, draft, isFromCache }: Item): Understood {
   const find = () => {
     const match = matchService(ctx.state, cluster, draft)
-    const isNotification = draft.source === 'metrics' || draft.source === 'dashboard'
-    const hash = isNotification ? ctx.hashOf(draft.payload) : 0
+    const hash = isNotification(draft) ? ctx.hashOf(draft.payload) : 0
     return { match, judged: judge(draft, match.key, match.attribution), hash }
   }
   return isFromCache ? ctx.cached(draft, find) : find()
