@@ -1,9 +1,8 @@
 /** Shows a channel with its delivery status, latest messages and settings. Also shows the form for a new channel. */
 import type { FC } from 'hono/jsx'
 import type { ChannelKind } from '../../domain/notification/format.ts'
-import { Action, type Fault, Form, Submit } from '../kit/form.tsx'
-import { Icon, Mark } from '../kit/mark.tsx'
-import { Marked, NewSecret } from '../kit/marked.tsx'
+import { Action, type Fault, Form, NewSecret, Submit } from '../kit/form.tsx'
+import { Icon, Mark, Marked } from '../kit/mark.tsx'
 import { Card, Head, Section, Table } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 import { ChannelFields } from './form.tsx'

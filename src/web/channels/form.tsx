@@ -3,8 +3,17 @@ import type { FC } from 'hono/jsx'
 import type { ChannelKind } from '../../domain/notification/format.ts'
 import { NEWS } from '../../domain/notification/rule-text.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
-import { Checks, DAYS, type Option, Select, ZoneField } from '../kit/choice.tsx'
-import { EditButton, EditForm, fieldsOf, SaveButton } from '../kit/edit-form.tsx'
+import {
+  Checks,
+  DAYS,
+  EditButton,
+  EditForm,
+  fieldsOf,
+  type Option,
+  SaveButton,
+  Select,
+  ZoneField,
+} from '../kit/choice.tsx'
 import { type Fault, Input } from '../kit/form.tsx'
 import { type ChannelForm, KINDS, type RuleForm } from './input.ts'
 

@@ -1,7 +1,7 @@
-/** Choices: radio buttons, menus, checkboxes, time zones, and links to other periods. */
-import type { FC } from 'hono/jsx'
+/** Choices: radio buttons, menus, checkboxes, time zones, and links to other periods. Forms with several buttons. */
+import type { Child, FC } from 'hono/jsx'
 import { timeZones, WEEKDAYS } from '../../domain/time-zone.ts'
-import { control, type Fault, Field } from './form.tsx'
+import { control, type Fault, Field, Form } from './form.tsx'
 
 /** The value that the form submits, and its label. */
 export type Option = readonly [value: string, text: string]
@@ -100,3 +100,47 @@ export const Ranges: FC<{
     ))}
   </nav>
 )
+
+type EditFormProps = {
+  readonly action: string
+  readonly hidden: Readonly<Record<string, string>>
+  readonly faults: readonly Fault[]
+  readonly isNew: boolean
+  readonly class: string
+  readonly children?: Child
+}
+
+/** A form with several buttons, of which one saves the form and the others change its fields. */
+export const EditForm: FC<EditFormProps> = ({ action, hidden, faults, isNew, class: look, children }) => (
+  <Form class={look} action={action} fields={hidden} faults={faults} data-new={isNew && faults.length === 0}>
+    {/* Pressing Enter submits the form with its first button. */}
+    <button type="submit" name="do" value="save" hidden>
+      Save
+    </button>
+    <ZoneNames />
+    {children}
+  </Form>
+)
+
+/** The button that saves an `EditForm`. */
+export const SaveButton: FC<{ isPrimary?: boolean; children?: Child }> = ({ isPrimary = true, children }) => (
+  <button type="submit" class={`button ${isPrimary ? 'primary' : ''}`} name="do" value="save">
+    {children}
+  </button>
+)
+
+/** A button that submits an unfinished `EditForm` to change its fields. */
+export const EditButton: FC<{ action: string; look?: string; children?: Child }> = ({ action, look, children }) => (
+  <button type="submit" class={look ? `button ${look}` : 'button'} name="do" value={action} formnovalidate>
+    {children}
+  </button>
+)
+
+/** Returns a function that returns the id, the value and the faults of a field. By default, the id is the name. */
+export function fieldsOf<Values extends object>(
+  values: Values,
+  faults: readonly Fault[],
+  idOf = (name: string) => name,
+) {
+  return <Name extends keyof Values & string>(name: Name) => ({ id: idOf(name), value: values[name], faults })
+}

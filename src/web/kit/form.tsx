@@ -2,7 +2,7 @@
 import type { Child, FC, JSX } from 'hono/jsx'
 import type { FieldError } from '../../domain/error.ts'
 import { getFrame } from './frame.ts'
-import { Icon } from './mark.tsx'
+import { Icon, Marked } from './mark.tsx'
 
 /** A field error. `label` is the visible name of the field. */
 export type Fault = FieldError & { readonly label?: string }
@@ -144,4 +144,13 @@ export const Action: FC<ActionProps> = ({ action, fields, look = '', children, i
       {children}
     </button>
   </Form>
+)
+
+/** A secret that was just created, with a sentence about it. */
+export const NewSecret: FC<{ text: string; about: string }> = ({ text, about }) => (
+  <Secret text={text}>
+    <Marked level="done">
+      <b>{about}</b> It is shown only once:
+    </Marked>
+  </Secret>
 )

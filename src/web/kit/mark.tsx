@@ -1,5 +1,5 @@
 /** The marks, icons and badges on all pages. A level has the same shape and color everywhere. */
-import { type FC, Fragment } from 'hono/jsx'
+import { type Child, type FC, Fragment } from 'hono/jsx'
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
 import { capitalized, formatCount } from '../../domain/text.ts'
 import type { IconName } from './symbols.ts'
@@ -30,6 +30,14 @@ export const Mark: FC<{ level: Level; label?: string }> = ({ level, label }) => 
   <svg class={`mark level-${level}`} {...spoken(label)}>
     <use href={`#m-${level === 'degraded' || level === 'recovering' ? 'warning' : level}`} />
   </svg>
+)
+
+/** A mark with text that can wrap. */
+export const Marked: FC<{ level: Level; class?: string; children?: Child }> = ({ level, class: look, children }) => (
+  <span class="with-icon">
+    <Mark level={level} />
+    <span class={look}>{children}</span>
+  </span>
 )
 
 /** The status of an incident: a ring divided into quarters, and a word. */

@@ -1,8 +1,7 @@
 /** General settings: the visitor's name, the organization with its automatic decisions, and the retention of records. */
 import type { FC } from 'hono/jsx'
 import { MAX_RETENTION_DAYS, PLANS, type Settings } from '../../domain/organization.ts'
-import { type Option, Select, ZoneField, ZoneNames } from '../kit/choice.tsx'
-import { fieldsOf } from '../kit/edit-form.tsx'
+import { fieldsOf, type Option, Select, ZoneField, ZoneNames } from '../kit/choice.tsx'
 import { type Fault, Faults, Form, Input, Submit } from '../kit/form.tsx'
 import { Head } from '../kit/section.tsx'
 

@@ -2,8 +2,17 @@
 import type { FC } from 'hono/jsx'
 import { OPERATORS, OWN_NAMES } from '../../domain/silence/matcher.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
-import { Checks, DAYS, Segments, Select, ZoneField } from '../kit/choice.tsx'
-import { EditButton, EditForm, fieldsOf, SaveButton } from '../kit/edit-form.tsx'
+import {
+  Checks,
+  DAYS,
+  EditButton,
+  EditForm,
+  fieldsOf,
+  SaveButton,
+  Segments,
+  Select,
+  ZoneField,
+} from '../kit/choice.tsx'
 import { type Fault, Input } from '../kit/form.tsx'
 import { Mark } from '../kit/mark.tsx'
 import { Head } from '../kit/section.tsx'
