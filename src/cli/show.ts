@@ -77,10 +77,15 @@ function lastReportOf(alerts: Shown['alerts']): string | null {
 
 type Problem = Pick<Shown, 'problemState' | 'criticalSeconds' | 'silencedSeconds' | 'isEndInferred'>
 
+const PROBLEMS: Readonly<Record<Problem['problemState'], string>> = {
+  ...{ on: 'goes on', settling: 'no longer fires, but may come back' },
+  ...{ silenced: 'goes on under a silence', off: 'is over' },
+}
+
 export function problemText({ problemState, criticalSeconds, silencedSeconds, isEndInferred }: Problem): string {
   const length = `${isEndInferred ? 'at least ' : ''}${formatSeconds(criticalSeconds)}`
   const on = criticalSeconds === 0 ? '' : `; on for ${length}`
-  return `${problemState}${on}${silencedText(silencedSeconds * SECOND)}`
+  return `${PROBLEMS[problemState]}${on}${silencedText(silencedSeconds * SECOND)}`
 }
 
 type ShownAlert = WholeAlert & {

@@ -37,7 +37,7 @@ test('the page says that a silence covers the problem, and not that it is over',
   assert.match(await page(), /The problem goes on\./)
   await request('POST', '/api/silences', { token: acme.token, body: silence })
   assert.match(await page(), /The problem goes on under a silence\. The service was critical for 10 min/)
-  assert.equal(await state(), 'goes on under a silence')
+  assert.equal(await state(), 'silenced')
 })
 
 test('in the minute after its last alert ended, the problem does not go on, and is said to be over only then', async (t) => {
@@ -45,11 +45,11 @@ test('in the minute after its last alert ended, the problem does not go on, and 
   await send({ startsAt: NOON - 10 * MINUTE, endsAt: NOON })
   clock.now += 5_000
   const said = 'will count as over at 12:01:00 UTC, because nothing critical has fired since 12:00:00 UTC'
-  assert.equal(await state(), said)
+  assert.equal(await state(), 'settling')
   assert.ok((await page()).includes(`The problem ${said}. The service was critical for 10 min.`))
   clock.now += MINUTE
   while (await deps.engine.sweep());
-  assert.equal(await state(), 'is over')
+  assert.equal(await state(), 'off')
   const [over] = (await page()).match(/The problem.*/) ?? []
   assert.match(over ?? '', /^The problem is over\. The service was critical for 10 min\.<\/p>/)
   assert.equal((await page()).split('The problem is over').length, 2)
@@ -63,5 +63,5 @@ test('the problem of a silenced alert that ends is over', async (t) => {
   await send({ startsAt: NOON - 10 * MINUTE, endsAt: NOON })
   clock.now += 2 * MINUTE
   while (await deps.engine.sweep());
-  assert.equal(await state(), 'is over')
+  assert.equal(await state(), 'off')
 })

@@ -37,7 +37,7 @@ test('lists incidents, newest first, with all documented fields', async (t) => {
     },
     ...{ origin: 'manual', createdAt: '2026-03-14T12:00:00.000Z', startedAt: '2026-03-14T12:00:00.000Z' },
     ...{ acknowledgedAt: null, acknowledgedBy: null, resolvedAt: null, alertCount: 0, hasPostmortem: false },
-    ...{ problem: 'on', problemState: 'goes on', criticalSeconds: 0, silencedSeconds: 0, isEndInferred: false },
+    ...{ problem: 'on', problemState: 'on', criticalSeconds: 0, silencedSeconds: 0, isEndInferred: false },
     ...{ previous: null, group: null },
     ...{ firingAlerts: 0, recoveredAt: null },
   })

@@ -61,7 +61,7 @@ suite('On /docs', () => {
       ['/api/organization', {}],
       [
         '/api/incidents/$INCIDENT_ID',
-        { status: 'investigating', resolvedAt: null, acknowledgedBy: 'test', problem: 'on', problemState: 'goes on' },
+        { status: 'investigating', resolvedAt: null, acknowledgedBy: 'test', problem: 'on', problemState: 'on' },
       ],
     ] as const) {
       const start = `curl -X PATCH "${acme.url}${path}"`

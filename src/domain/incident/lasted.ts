@@ -18,7 +18,7 @@ export function endOf(
   return phaseOf(problem, now) === 'on' ? null : (problem.endedAt ?? resolvedAt)
 }
 
-/** Returns what is known about a problem, as pages, messages and the API say it: it `goes on`, or `is over`. */
+/** Returns what is known about a problem, as pages say it: it `goes on`, or `is over`. */
 export function stateOf(problem: Problem, now: number): string {
   const phase = phaseOf(problem, now)
   const [endedAt, settledAt] = [problem.endedAt ?? now, settledAtOf(problem) ?? now].map(formatUtcClock)
@@ -30,8 +30,9 @@ export function stateOf(problem: Problem, now: number): string {
 /** Returns for how long a problem was on, as the API and webhooks say it. */
 export function figuresOf(incident: Lasting, now: number) {
   const { problem } = incident
+  const phase = phaseOf(problem, now)
   return {
-    problemState: stateOf(problem, now),
+    problemState: phase === 'muted' ? ('silenced' as const) : phase,
     criticalSeconds: onMsOf(problem, now) / SECOND,
     silencedSeconds: silencedMsOf(incident, now) / SECOND,
     isEndInferred: problem.isGuess,

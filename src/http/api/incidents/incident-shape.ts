@@ -34,7 +34,10 @@ export const incidentShape = shape.named('Incident', {
     ['on', 'off'],
     'Whether the problem is on: a critical condition goes on and is not silenced, whatever the status of the incident is',
   ),
-  problemState: shape.text('What is known about the problem, in words', 'goes on'),
+  problemState: shape.choice(
+    ['on', 'settling', 'silenced', 'off'],
+    'What is known about the problem. settling: nothing critical fires any more, but the end does not count yet. silenced: it goes on under a silence',
+  ),
   criticalSeconds: shape.count('The sum of the periods in which the problem was on, in seconds', 95),
   silencedSeconds: shape.count('For how long silences covered the problem, which criticalSeconds does not contain', 0),
   isEndInferred: shape.flag('Whether nobody reported the end of the problem, which was on at least until then', false),
