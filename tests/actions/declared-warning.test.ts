@@ -4,9 +4,11 @@ import { type TestContext, test } from 'node:test'
 import { createChannel } from '../../src/actions/channels.ts'
 import { remind } from '../../src/actions/notifications.ts'
 import type { ChannelSettings } from '../../src/domain/notification/channel.ts'
+import { toProblem } from '../../src/store/incident/live-incidents.ts'
 import { changeIncident, createIncident } from '../helpers/acts.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
+import { criticalMsOf } from '../helpers/lengths.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
 
 /** Returns a flow in which Anna declared a warning on cart at noon, for channels that want only critical incidents. */
@@ -87,8 +89,8 @@ test('a critical alert that fires on when a user resolves the incident goes on i
   const { burn, act, down, sweepUntil, incidents } = await declared(t)
   const states = () =>
     incidents().map(({ status, problem }) => {
-      const { since, criticalMs } = JSON.parse(problem)
-      return [status, since !== null, criticalMs / MINUTE]
+      const { since, ...known } = toProblem(problem)
+      return [status, since !== null, criticalMsOf(known, since ?? 0) / MINUTE]
     })
   await burn()
   await sweepUntil(NOON + 3 * MINUTE)

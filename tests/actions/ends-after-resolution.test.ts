@@ -4,10 +4,12 @@ import { type TestContext, test } from 'node:test'
 import { editPostmortem } from '../../src/actions/postmortems.ts'
 import { markdown } from '../../src/domain/postmortem/markdown.ts'
 import { findIncident } from '../../src/store/incident/incidents.ts'
+import { toProblem } from '../../src/store/incident/live-incidents.ts'
 import { findPostmortem } from '../../src/store/incident/postmortems.ts'
 import { changeIncident } from '../helpers/acts.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
+import { criticalMsOf } from '../helpers/lengths.ts'
 import { alert, alertmanager, kubernetesEvent } from '../helpers/senders.ts'
 
 const after = (minutes: number) => NOON + minutes * MINUTE
@@ -107,7 +109,9 @@ test('an end that is reported after incmon assumed one and resolved the incident
   await sweepUntil(after(420), 5 * MINUTE)
   await send('Errors', { startsAt: NOON - MINUTE, endsAt: after(419) })
   const [incident] = incidents()
-  const { criticalMs, isGuess } = JSON.parse(incident?.problem ?? '{}')
+  const problem = toProblem(incident?.problem ?? '{}')
+  const { isGuess } = problem
+  const criticalMs = criticalMsOf(problem, 0)
   assert.deepEqual([criticalMs, isGuess, incident?.resolved_at], [420 * MINUTE, false, after(419)])
   const { text, revision } = written()
   assert.equal(revision, 2)

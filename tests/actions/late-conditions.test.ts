@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { toProblem } from '../../src/store/incident/live-incidents.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
+import { criticalMsOf } from '../helpers/lengths.ts'
 import { ownChannel } from '../helpers/own-channel.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
 
@@ -26,7 +27,7 @@ async function late(t: TestContext, from: number) {
   await second({ endsAt: NOON + 20 * MINUTE })
   await until(23)
   const [incident] = incidents()
-  return { text: texts.at(-1) ?? '', criticalMs: toProblem(incident?.problem ?? '{}').criticalMs }
+  return { text: texts.at(-1) ?? '', criticalMs: criticalMsOf(toProblem(incident?.problem ?? '{}'), 0) }
 }
 
 test('what began before the end and is reported after it leaves no gap', async (t) => {

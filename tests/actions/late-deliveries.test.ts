@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import { criticalMsOf } from '../../src/domain/incident/problem.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
 import { inCi } from '../helpers/in-ci.ts'
+import { criticalMsOf } from '../helpers/lengths.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
 
 /** When an alert fired, and when its start and its end were delivered, in steps of half a minute. */

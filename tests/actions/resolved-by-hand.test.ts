@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createChannel } from '../../src/actions/channels.ts'
+import { toProblem } from '../../src/store/incident/live-incidents.ts'
 import { resolveAlert } from '../helpers/acts.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
+import { criticalMsOf } from '../helpers/lengths.ts'
 import { alert, alertmanager, kubernetesEvent } from '../helpers/senders.ts'
 
 const after = (minutes: number) => NOON + minutes * MINUTE
@@ -26,7 +28,8 @@ async function resolved(t: TestContext) {
     deps.db
       .all(deps.db.sql.selectFrom('outbox').select(['kind', 'facts', 'created_at as at']).orderBy('id'))
       .map(({ kind, facts, at }) => [kind, JSON.parse(facts).wasWrong, (at - NOON) / MINUTE])
-  const states = () => flow.incidents().map(({ status, problem }) => [status, JSON.parse(problem).criticalMs / MINUTE])
+  const states = () =>
+    flow.incidents().map(({ status, problem }) => [status, criticalMsOf(toProblem(problem), 0) / MINUTE])
   return { ...flow, report, told, states }
 }
 
@@ -48,8 +51,8 @@ test('a later repeat shows that the all-clear was wrong', async (t) => {
   assert.equal(why, 'the problem has been going on all the time')
   assert.deepEqual(told().at(-1), ['again', true, 31])
   assert.equal(told().filter(([kind]) => kind === 'again' || kind === 'opened').length, 2)
-  const { since, criticalMs } = JSON.parse(incidents()[0]?.problem ?? '{}')
-  assert.deepEqual([incidents().length, after(1) - since, criticalMs], [1, 0, MINUTE])
+  const problem = toProblem(incidents()[0]?.problem ?? '{}')
+  assert.deepEqual([incidents().length, problem.since, problem.periods.length], [1, NOON, 1])
 })
 
 test('a new start within half an hour is a new problem', async (t) => {

@@ -7,6 +7,7 @@ import { listItems } from '../../src/store/notification/items.ts'
 import { changeIncident, createSilence, expireSilence } from '../helpers/acts.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
+import { criticalMsOf } from '../helpers/lengths.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
 
 function returning(t: TestContext) {
@@ -139,7 +140,7 @@ test('what a user left on neither names the next incident nor begins it', async 
   const last = incidents().at(-1)
   const problem = JSON.parse(last?.problem ?? '{}')
   assert.deepEqual(
-    [incidents().length, last?.title, problem.since, problem.criticalMs],
+    [incidents().length, last?.title, problem.since, criticalMsOf(problem, problem.since)],
     [2, 'cart: Slow', NOON + 45 * MINUTE, 0],
   )
 })

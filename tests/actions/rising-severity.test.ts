@@ -1,12 +1,12 @@
 /** A warning that becomes critical: it has been critical since it became so, and not since the warning. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { criticalMsOf } from '../../src/domain/incident/problem.ts'
 import { toProblem } from '../../src/store/incident/live-incidents.ts'
 import { findTimeline } from '../../src/store/incident/timeline-facts.ts'
 import { createIncident, createSilence, expireSilence } from '../helpers/acts.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
+import { criticalMsOf, mutedMsOf } from '../helpers/lengths.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
 
 const at = (minutes: number) => NOON + minutes * MINUTE
@@ -164,6 +164,6 @@ for (const [first, minutes] of [
     await expireSilence(deps, acme.key, id)
     await flow.sweepUntil(at(30))
     const { minutes: critical, startedAt, problem } = only(flow)
-    assert.deepEqual([critical, startedAt, problem.mutedMs / MINUTE], [minutes, 2, 28 - minutes])
+    assert.deepEqual([critical, startedAt, mutedMsOf(problem, at(30)) / MINUTE], [minutes, 2, 28 - minutes])
   })
 }

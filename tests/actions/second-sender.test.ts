@@ -5,8 +5,10 @@ import fc from 'fast-check'
 import { createChannel } from '../../src/actions/channels.ts'
 import { absorb } from '../../src/domain/alert/alert.ts'
 import { SECOND } from '../../src/domain/units.ts'
+import { toProblem } from '../../src/store/incident/live-incidents.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
+import { criticalMsOf } from '../helpers/lengths.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
 import { firing, type Held, opened, resolved } from '../helpers/signals.ts'
 
@@ -33,11 +35,11 @@ async function ended(t: TestContext, receiver = 'b') {
       .map(({ kind, facts, at }) => [kind, JSON.parse(facts).wasWrong, (at - ENDS) / SECOND])
       .slice(1)
   }
-  // The interval goes on from the end without a gap, so that messages name the start of the incident.
+  // The interval goes on from its start without a gap, so that messages name the start of the incident.
   const begun = () => {
     const [incident] = flow.incidents()
-    const { since, criticalMs } = JSON.parse(incident?.problem ?? '{}')
-    return [incident?.started_at, since, criticalMs]
+    const problem = toProblem(incident?.problem ?? '{}')
+    return [incident?.started_at, problem.since, criticalMsOf(problem, problem.since ?? 0)]
   }
   return { ...flow, second, told, begun }
 }
@@ -51,7 +53,7 @@ for (const [title, more, receiver] of [
     const { second, told, begun } = await ended(t, receiver)
     for (let at = 5; at <= 300; at += 25) await second(at, more)
     assert.deepEqual(await told(310), [])
-    assert.deepEqual(begun(), [NOON, ENDS, 5 * MINUTE])
+    assert.deepEqual(begun(), [NOON, NOON, 0])
   })
 
   test(`a second sender with ${title} that goes on later disproves the all-clear once`, async (t) => {
@@ -61,7 +63,7 @@ for (const [title, more, receiver] of [
       ['recovered', false, 60],
       ['again', true, 100],
     ])
-    assert.deepEqual(begun(), [NOON, ENDS, 5 * MINUTE])
+    assert.deepEqual(begun(), [NOON, NOON, 0])
   })
 }
 

@@ -127,7 +127,8 @@ test('while something else is critical, that is said', async (t) => {
 
 for (const [what, begins, since] of [
   ['goes on since before the silence', 3, '12:01'],
-  ['began under the silence', 4.5, '12:04'],
+  ['began under the silence', 4.5, '12:01'],
+  ['began after the rest had ended', 5.5, '12:05'],
 ] as const) {
   test(`after a silence, the time counts from ${since} if what ${what} is left`, async (t) => {
     const { addOwn, fires, ends, until, texts, deps, acme, clock } = ownChannel(t)
@@ -137,8 +138,9 @@ for (const [what, begins, since] of [
     await until(4)
     const period = { startsAt: clock.now, endsAt: clock.now + 3 * MINUTE, schedule: null, comment: 'work' }
     await createSilence(deps, acme.key, { ...period, matchers: parseMatchers('service="cart"') }, 'Dana')
-    if (begins > 4) await fires(begins, 'cart', 'Full')
+    if (begins === 4.5) await fires(begins, 'cart', 'Full')
     await ends(5, 'cart')
+    if (begins > 5) await fires(begins, 'cart', 'Full')
     await until(8)
     assert.match(texts.at(-1) ?? '', new RegExp(`^cart has been critical since ${since} UTC`))
   })

@@ -4,9 +4,11 @@ import { type TestContext, test } from 'node:test'
 import { createChannel } from '../../src/actions/channels.ts'
 import { open } from '../../src/domain/alert/alert.ts'
 import { skippedEndOf } from '../../src/domain/alert/skipped-end.ts'
+import { toProblem } from '../../src/store/incident/live-incidents.ts'
 import { changeIncident } from '../helpers/acts.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
+import { criticalMsOf } from '../helpers/lengths.ts'
 import { pump } from '../helpers/pump.ts'
 import { alert, alertmanager, watchdog } from '../helpers/senders.ts'
 import { firing as signal } from '../helpers/signals.ts'
@@ -40,8 +42,9 @@ async function skipping(t: TestContext, { reportsEnds = false } = {}) {
   }
   const change = (to: object) => changeIncident(deps, acme.key, incidents()[0]?.id ?? '', to, 'anna')
   const problem = () => {
-    const { since, criticalMs } = JSON.parse(incidents()[0]?.problem ?? '{}')
-    return [(since - NOON) / MINUTE, criticalMs / MINUTE]
+    const problem = toProblem(incidents()[0]?.problem ?? '{}')
+    const since = problem.since ?? 0
+    return [(since - NOON) / MINUTE, criticalMsOf(problem, since) / MINUTE]
   }
   return { ...flow, fires, beats, change, problem, told, titles }
 }

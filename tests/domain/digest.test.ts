@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { digestTextOf } from '../../src/domain/notification/digest.ts'
 import { namedIn } from '../../src/domain/notification/digest-order.ts'
 import type { MessageItem } from '../../src/domain/notification/words.ts'
-import { burning, CONTEXT, healed, messageItem as item, messageAlert } from '../helpers/messages.ts'
+import { burning, CONTEXT, healed, messageItem as item, messageAlert, withSilence } from '../helpers/messages.ts'
 
 const LETTERS = [...'abcdefghi']
 const URLS = { ...CONTEXT, cause: '', acknowledgeUrls: {} }
@@ -248,12 +248,12 @@ test('messages about an alert that a user resolved do not call its service recov
   assert.equal(`${both.title} ${both.body}`, 'web has recovered after 4 min. A user resolved the alerts of cart.')
 })
 
-test('time under a silence is rounded to seconds', () => {
-  const title = (mutedMs: number) =>
-    digestTextOf([item({ kind: 'recovered' }, { problem: { ...healed(), mutedMs } })], URLS).title
+test('time under a silence is the difference of the times that people see', () => {
+  const title = (ms: number) =>
+    digestTextOf([item({ kind: 'recovered' }, { problem: withSilence(healed(), ms) })], URLS).title
   assert.match(title(179_900), /, not counting 3 min under a silence\.$/)
-  assert.match(title(119_400), /, not counting 1 min 59 s under a silence\.$/)
-  assert.doesNotMatch(title(400), /silence/)
+  assert.match(title(119_000), /, not counting 1 min 59 s under a silence\.$/)
+  assert.doesNotMatch(title(0), /silence/)
 })
 
 for (const [what, kind, names, firing, said] of [

@@ -18,7 +18,16 @@ import {
   type MessageItem,
   messageTextOf,
 } from '../../src/domain/notification/words.ts'
-import { burning, CONTEXT, healed, messageAlert, messageItem, NOW } from '../helpers/messages.ts'
+import {
+  burning,
+  CONTEXT,
+  healed,
+  messageAlert,
+  messageItem,
+  NOW,
+  withBreak,
+  withSilence,
+} from '../helpers/messages.ts'
 
 const item = messageItem
 
@@ -134,7 +143,7 @@ test('a touched incident resolves by itself after a day, and with the setting of
 })
 
 test('a duration never spans a healthy gap', () => {
-  const back = item({ kind: 'again' }, { problem: burning(1, { criticalMs: 95_000 }), startedAt: NOW - 60 * 60_000 })
+  const back = item({ kind: 'again' }, { problem: withBreak(burning(1), 95_000), startedAt: NOW - 60 * 60_000 })
   assert.match(messageTextOf(back, CONTEXT).title, /since 14:05 UTC \(1 min, 2 min 35 s in all\)/)
 })
 
@@ -145,14 +154,14 @@ test('a disproved all-clear says so', () => {
 
 for (const [kind, problem, expected] of [
   ['opened', burning(2), /^checkout has been critical since 14:01 UTC \(5 min; its silence ended at 14:04 UTC\)\.$/],
-  ['reminder', burning(2, { criticalMs: 60_000 }), /: checkout has been critical since 14:01 UTC \(5 min; its silence/],
+  ['reminder', withBreak(burning(2), 60_000), /: checkout has been critical since 14:01 UTC \(5 min; its silence/],
   ['acknowledged', burning(2), /: checkout has been critical since 14:01 UTC \(5 min; its silence ended at 14:04 UTC/],
   ['recovered', healed(2), /: it was critical for 2 min, until 14:04 UTC, not counting 3 min under a silence\.$/],
   ['resolved', healed(2), /\. It was critical for 2 min, not counting 3 min under a silence\.$/],
 ] as const) {
   test(`a problem that a silence covered at first is as old as it is: ${kind}`, () => {
     const covered = { since: NOW - 5 * 60_000, until: NOW - 2 * 60_000 }
-    const silenced = { ...problem, covered, mutedMs: 3 * 60_000 }
+    const silenced = { ...withSilence(problem, 3 * 60_000), covered }
     assert.match(messageTextOf(item({ kind }, { problem: silenced }), CONTEXT).title, expected)
   })
 }
@@ -163,7 +172,8 @@ for (const [what, raisedAt, expected] of [
 ] as const) {
   test(`a problem that a silence covered at first, and that got its severity ${what}`, () => {
     const covered = { since: NOW - 5 * 60_000, until: NOW - 2 * 60_000 }
-    const problem = { ...burning(2), covered, mutedMs: 3 * 60_000, raised: { at: raisedAt, ms: 60_000 } }
+    const ratings = [{ until: raisedAt, severity: 'warning' as const }]
+    const problem = { ...withSilence(burning(2), 3 * 60_000), covered, ratings }
     assert.match(messageTextOf(item({ kind: 'reminder' }, { problem }), CONTEXT).title, expected)
   })
 }
@@ -211,7 +221,8 @@ test('a message names the cluster, and who is on it', () => {
   assert.match(body, /Ada is on it\. 12 alerts\. Incident #7, namespace shop, cluster eu\.$/)
 })
 
-const BREAKS = { ended: { from: NOW - 3 * 60_000, to: NOW - 2 * 60_000 } }
+const ONCE = healed(0).periods
+const BREAKS = { periods: withBreak(healed(1), 3 * 60_000).periods }
 for (const [name, problem, text] of [
   [
     'an inferred end is the last report',
@@ -220,7 +231,7 @@ for (const [name, problem, text] of [
   ],
   [
     'one report has no length',
-    { isGuess: true, criticalMs: 0 },
+    { isGuess: true, periods: ONCE },
     'is no longer reported as critical: it was critical, last reported at 14:04 UTC; no end was reported',
   ],
   ['a reported end is an end', {}, 'has recovered: it was critical for 4 min, until 14:04 UTC'],
@@ -389,7 +400,7 @@ test('in the hour that the clock repeats, times say which hour they are in', () 
   const problem = {
     ...burning(0),
     since: null,
-    criticalMs: endedAt - since,
+    periods: [{ name: 'Down', from: since, to: endedAt }],
     endedAt,
     knownAt: now - 60_000,
     firing: [],
@@ -552,8 +563,11 @@ test('a message about what a user declared in a merged incident does not say tha
 test('what a user declared as a warning has been one since then, also if it was merged into a critical incident', () => {
   const name = '“Slow” of pay'
   const declared = [{ name, since: NOW - 2 * 60_000, onset: NOW - 2 * 60_000, severity: 'warning' }] as const
-  const raised = { at: NOW - 60_000, ms: 3 * 60_000, earlier: { critical: 3 * 60_000 } }
-  const problem = burning(4, { firing: [name], had: ['Down', name], declared, raised })
+  const periods = [
+    { name: 'Down', from: NOW - 4 * 60_000, to: NOW - 60_000 },
+    { name, from: NOW - 2 * 60_000, to: null, severity: 'warning' as const },
+  ]
+  const problem = burning(4, { firing: [name], had: ['Down', name], declared, hadDeclared: [name], periods })
   const { title } = messageTextOf(item({ kind: 'reminder' }, { problem }), CONTEXT)
   assert.match(title, /merged into checkout, has had a warning since 14:04 UTC \(2 min\)\.$/)
 })
@@ -619,7 +633,7 @@ test('a reminder stands for a whole group only if nobody works on any of its inc
 })
 
 test('a service whose last alert ended seconds ago is not called critical', () => {
-  const settling = burning(4, { since: null, endedAt: NOW - 5_000, knownAt: NOW - 5_000, criticalMs: 60_000 })
+  const settling = burning(4, { since: null, endedAt: NOW - 5_000, knownAt: NOW - 5_000 })
   const web = { ...of('web', 4), kind: 'reminder' as const }
   const { title, tone } = digestTextOf(
     [{ ...web, incident: { ...web.incident, problem: settling } }, of('cart', null)],
@@ -1051,7 +1065,8 @@ test('too many addresses are not called a wrong address', () => {
 })
 
 test('a resolution says how long the problem is known to have gone on if nothing that fires was reported since', () => {
-  const left = burning(17, { isOver: true, isSuppressed: true, reportedAt: NOW - 5 * 60_000 })
+  const periods = [...burning(17).periods, { name: 'Slow', from: NOW - 9 * 60_000, to: NOW - 5 * 60_000 }]
+  const left = burning(17, { isOver: true, isSuppressed: true, periods })
   const about = { problem: left, status: 'resolved', resolvedAt: NOW, firingAlerts: 1 } as const
   const endOf = (alerts: readonly MessageAlert[]) =>
     messageTextOf(item({ kind: 'resolved', actor: 'anna', alerts }, about), CONTEXT).title.split('firing. ')[1]

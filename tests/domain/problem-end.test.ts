@@ -1,20 +1,26 @@
 /** What becomes known later about the end of a problem. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Ended, NO_PROBLEM, observe, type Problem } from '../../src/domain/incident/problem.ts'
+import { type Burning, type Ended, NO_PROBLEM, observe, type Problem } from '../../src/domain/incident/problem.ts'
 import { endText, overText } from '../../src/domain/incident/problem-end.ts'
 import { MINUTE } from '../../src/domain/units.ts'
+import { criticalMsOf } from '../helpers/lengths.ts'
 
 /** Began at minute 0. Last reported at minute 5, which was known at minute 20. */
 const GUESSED: Problem = {
   ...NO_PROBLEM,
-  ...{ endedAt: 5 * MINUTE, knownAt: 20 * MINUTE, isGuess: true, criticalMs: 5 * MINUTE, had: ['Down'] },
-  ended: { from: 0, to: 5 * MINUTE },
+  ...{ endedAt: 5 * MINUTE, knownAt: 20 * MINUTE, isGuess: true, had: ['Down'] },
+  periods: [{ name: 'Down', from: 0, to: 5 * MINUTE, isGuess: true }],
 }
+const endingAt = (minute: number) => ({
+  ...{ isGuess: false, endedAt: minute * MINUTE },
+  periods: [{ name: 'Down', from: 0, to: minute * MINUTE }],
+})
 const after = (problem: Problem, now: number, end: Partial<Ended>) => {
   const ended = [{ name: 'Down', endsAt: 0, isGuess: false, ...end }]
-  const { since, endedAt, knownAt, isGuess, criticalMs } = observe(problem, { now, burning: [], muted: [], ended })
-  return { since, endedAt, knownAt, isGuess, criticalMs }
+  const observed = observe(problem, { now, burning: [], muted: [], ended })
+  const { since, endedAt, knownAt, isGuess } = observed
+  return { since, endedAt, knownAt, isGuess, criticalMs: criticalMsOf(observed, now) }
 }
 
 test('a later end that the sender reports replaces the assumed one', () => {
@@ -50,12 +56,14 @@ test('an incident is not resolved because of an end that nobody reported', () =>
 })
 
 test('a reported end is not moved', () => {
-  const reported = { ...GUESSED, isGuess: false }
+  const reported = { ...GUESSED, ...endingAt(5) }
   assert.equal(after(reported, 30 * MINUTE, { endsAt: 15 * MINUTE }).endedAt, 5 * MINUTE)
 })
 
 test('a reported end counts although another condition of the problem has none', () => {
-  const both: Problem = { ...NO_PROBLEM, since: 0, had: ['Down', 'Pending'], firing: ['Down', 'Pending'] }
+  const names = ['Down', 'Pending']
+  const periods = names.map((name) => ({ name, from: 0, to: null }))
+  const both: Problem = { ...NO_PROBLEM, since: 0, had: names, firing: names, periods }
   const burning = [{ name: 'Pending', since: MINUTE, onset: MINUTE }]
   const down = { name: 'Down', endsAt: 18 * MINUTE, isGuess: false }
   const pending = { name: 'Pending', endsAt: 2 * MINUTE, isGuess: true }
@@ -66,38 +74,39 @@ test('a reported end counts although another condition of the problem has none',
     return [off.endedAt, off.isGuess]
   }
   assert.deepEqual(endsAt([down], [pending]), [18 * MINUTE, false])
-  assert.deepEqual(endsAt([{ ...down, isGuess: true }], [pending]), [2 * MINUTE, true])
-  assert.deepEqual(endsAt([{ ...down, name: 'Other' }], [pending]), [2 * MINUTE, true])
+  assert.deepEqual(endsAt([{ ...down, isGuess: true }], [pending]), [18 * MINUTE, true])
   assert.deepEqual(endsAt([down], [{ ...pending, endsAt: 30 * MINUTE }]), [30 * MINUTE, true])
 })
 
 test('another condition that was on at the end of the problem, and is known only later, leaves no gap', () => {
-  const over: Problem = { ...GUESSED, isGuess: false, endedAt: 18 * MINUTE, ended: { from: 0, to: 18 * MINUTE } }
-  const since = (name: string, onset: number, more: Partial<Problem> = {}) => {
-    const burning = [{ name, since: onset, onset }]
-    return observe({ ...over, ...more }, { now: 26 * MINUTE, burning, muted: [], ended: [] }).since
+  const over: Problem = { ...GUESSED, ...endingAt(18) }
+  const since = (name: string, onset: number, covered?: Burning['covered']) => {
+    const burning = [{ name, since: onset, onset, ...(covered ? { covered } : {}) }]
+    return observe(over, { now: 26 * MINUTE, burning, muted: [], ended: [] }).since
   }
-  assert.equal(since('Old', 5 * MINUTE), 18 * MINUTE)
+  assert.equal(since('Old', 5 * MINUTE), 0)
   assert.equal(since('Old', 20 * MINUTE), 20 * MINUTE)
-  assert.equal(since('Down', 18 * MINUTE), 18 * MINUTE)
+  assert.equal(since('Down', 18 * MINUTE), 0)
   // A silence has hidden what it covers.
-  assert.equal(since('Old', 5 * MINUTE, { isMuted: true }), 26 * MINUTE)
+  assert.equal(since('Old', 5 * MINUTE, { since: 5 * MINUTE, from: 5 * MINUTE, until: 26 * MINUTE }), 26 * MINUTE)
 })
 
 test('a condition that became milder while its reports arrived late was over at its last report, without gaps', () => {
   const burning = [{ name: 'Down', since: 0, onset: 9 * MINUTE }]
-  const on: Problem = { ...NO_PROBLEM, since: 0, had: ['Down'], firing: ['Down'] }
+  const periods = [{ name: 'Down', from: 0, to: null }]
+  const on: Problem = { ...NO_PROBLEM, since: 0, had: ['Down'], firing: ['Down'], periods }
   const look = (problem: Problem, minute: number, isOn: boolean, ended: readonly Ended[] = []) =>
     observe(problem, { now: minute * MINUTE, burning: isOn ? burning : [], muted: [], ended })
   const back = look(look(look(on, 30, false), 31, true), 33, false)
-  assert.deepEqual([back.since, back.endedAt, back.criticalMs], [null, 33 * MINUTE, 33 * MINUTE])
+  assert.deepEqual([back.since, back.endedAt, criticalMsOf(back, 0)], [null, 33 * MINUTE, 33 * MINUTE])
   const end = [{ name: 'Down', endsAt: 9 * MINUTE, isGuess: true }]
-  const { endedAt, criticalMs, isGuess } = look(look(back, 34, true), 50, false, end)
-  assert.deepEqual([endedAt, criticalMs, isGuess], [9 * MINUTE, 9 * MINUTE, true])
+  const last = look(look(back, 34, true), 50, false, end)
+  assert.deepEqual([last.endedAt, criticalMsOf(last, 0), last.isGuess], [9 * MINUTE, 9 * MINUTE, true])
 })
 
 test('a problem that came back without a report was over at its last report', () => {
-  const back = { ...GUESSED, isGuess: false, since: 7 * MINUTE, ended: { from: 0, to: 5 * MINUTE } }
+  const again = { name: 'Down', from: 7 * MINUTE, to: null }
+  const back = { ...GUESSED, since: 7 * MINUTE, periods: [...endingAt(5).periods, again] }
   const end = { since: null, endedAt: 4 * MINUTE, knownAt: 12 * MINUTE, isGuess: true, criticalMs: 4 * MINUTE }
   assert.deepEqual(after(back, 12 * MINUTE, { endsAt: 4 * MINUTE, isGuess: true }), end)
 })

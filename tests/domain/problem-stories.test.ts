@@ -5,7 +5,8 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { criticalMsOf, mutedMsOf, problemAt } from '../../src/domain/incident/problem.ts'
+import { problemAt } from '../../src/domain/incident/problem.ts'
+import { criticalMsOf, mutedMsOf } from '../helpers/lengths.ts'
 import { MINUTE, NOON } from '../helpers/signals.ts'
 import { play } from '../helpers/story.ts'
 

@@ -11,7 +11,8 @@ import {
 } from '../../src/domain/incident/lasted.ts'
 import type { LiveIncident } from '../../src/domain/incident/live-incident.ts'
 import { mergedProblem } from '../../src/domain/incident/merge.ts'
-import { closed, NO_PROBLEM, type Problem } from '../../src/domain/incident/problem.ts'
+import { tracked } from '../../src/domain/incident/periods.ts'
+import { begun, closed, NO_PROBLEM, type Problem } from '../../src/domain/incident/problem.ts'
 import { messageTextOf } from '../../src/domain/notification/words.ts'
 import type { Severity } from '../../src/domain/severity.ts'
 import { MINUTE } from '../../src/domain/units.ts'
@@ -19,7 +20,7 @@ import { makeWorld } from '../helpers/app.ts'
 import { makeService, NOON } from '../helpers/factory.ts'
 import { burning, CONTEXT, messageItem, NOW } from '../helpers/messages.ts'
 
-const ON: Problem = { ...NO_PROBLEM, since: NOON }
+const ON: Problem = begun(NO_PROBLEM, NOON)
 const DECLARED = { origin: 'manual', severity: 'warning', problem: ON } as const
 const after = (minutes: number) => NOON + minutes * MINUTE
 const rate = (before: Rated, minutes: number, severity: Severity): Rated => ({
@@ -28,8 +29,12 @@ const rate = (before: Rated, minutes: number, severity: Severity): Rated => ({
   problem: regraded(before, { ...before, severity }, after(minutes)),
 })
 const fire = (before: Rated, minutes: number, firing: readonly string[]): Rated => {
-  const problem = { ...before.problem, firing }
-  return { ...before, problem: regraded(before, { ...before, problem }, after(minutes)) }
+  const now = after(minutes)
+  const burning = firing.map((name) => ({ name, since: now, onset: now }))
+  return {
+    ...before,
+    problem: { ...before.problem, ...tracked(before.problem, { now, burning, muted: [], ended: [] }), firing },
+  }
 }
 const end = (before: Rated, minutes: number): Rated => ({ ...before, problem: closed(before.problem, after(minutes)) })
 const minutesOf = (incident: Rated, minutes: number) => {
@@ -64,14 +69,18 @@ test('a critical alert counts, whatever severity a user chose', () => {
   // Once it is over, the worst is told.
   assert.deepEqual(minutesOf(end(ended, 9), 20), ['critical', 4])
   assert.equal(worstSeverity(ended), 'critical')
-  const declared = { ...DECLARED, problem: { ...ON, declared: [{ name: 'Typo', since: NOON, onset: NOON }] } }
+  const typo = { declared: [{ name: 'Typo', since: NOON, onset: NOON }], hadDeclared: ['Typo'] }
+  const declared = { ...DECLARED, problem: { ...ON, ...typo } }
   assert.equal(severityNow(fire(declared, 2, ['Typo'])), 'warning')
 })
 
 test('a change of the severity after an end that was reported late counts for nothing', () => {
   const lateEnd = (before: Rated) => ({
     ...before,
-    problem: { ...before.problem, since: null, endedAt: after(10), criticalMs: 10 * MINUTE },
+    problem: {
+      ...{ ...before.problem, since: null, endedAt: after(10) },
+      periods: [{ name: 'Down', from: NOON, to: after(10) }],
+    },
   })
   const lowered = rate({ ...DECLARED, origin: 'automatic', severity: 'critical' }, 6, 'warning')
   assert.deepEqual(minutesOf(lateEnd(rate(lowered, 12, 'critical')), 20), ['critical', 6])
@@ -97,7 +106,7 @@ test('an incident that takes over a more severe one was as severe only since the
     ({ ...DECLARED, title: 'X', serviceId: 1, startedAt: NOON, ...more }) as LiveIncident
   const merged = (from: LiveIncident, into: LiveIncident) =>
     minutesOf({ ...into, ...mergedProblem(from, into, (name) => `${name} of web`, NOON + 10 * MINUTE) }, 10)
-  const worse = one({ severity: 'critical', startedAt: after(6), problem: { ...ON, since: after(6) } })
+  const worse = one({ severity: 'critical', startedAt: after(6), problem: begun(NO_PROBLEM, after(6)) })
   assert.deepEqual(merged(worse, one({})), ['critical', 4])
   assert.deepEqual(merged(one({}), worse), ['critical', 4])
   assert.deepEqual(merged(worse, one({ severity: 'critical' })), ['critical', 10])
@@ -109,14 +118,15 @@ for (const [kind, text] of [
   ['resolved', /It was critical for 2 min\./],
 ] as const) {
   test(`a message of the kind ${kind} says since when the incident has had its severity`, () => {
-    const begun = burning(4)
-    const raised = { ...begun, raised: { at: NOW - 2 * MINUTE, ms: 2 * MINUTE } }
+    const whole = burning(4)
+    const periods = whole.periods.map((one) => ({ ...one, name: '' }))
+    const raised = { ...whole, periods, ratings: [{ until: NOW - 2 * MINUTE, severity: 'warning' as const }] }
     const of = (problem: Problem) => {
       const over = kind === 'resolved' ? closed(problem, NOW) : problem
       return messageTextOf(messageItem({ kind }, { origin: 'manual', title: 'Cart', problem: over }), CONTEXT).title
     }
     assert.match(of(raised), text)
-    assert.doesNotMatch(of(begun), text)
+    assert.doesNotMatch(of(whole), text)
   })
 }
 

@@ -144,6 +144,7 @@ type EventColumns = {
 }
 
 export function makeIncident(db: Db, organization: Made, service: Made, more: Partial<IncidentColumns> = {}): Made {
+  const since = more.resolved_at ? null : (more.started_at ?? NOON)
   const row = {
     organization_id: organization.key,
     service_id: service.key,
@@ -153,7 +154,7 @@ export function makeIncident(db: Db, organization: Made, service: Made, more: Pa
     origin: 'manual' as const,
     created_at: NOON,
     started_at: NOON,
-    problem: JSON.stringify({ since: more.resolved_at ? null : (more.started_at ?? NOON) }),
+    problem: JSON.stringify({ since, periods: since === null ? [] : [{ name: '', from: since, to: null }] }),
     ...more,
   }
   return named((uuid) => db.sql.insertInto('incidents').values({ uuid, ...row }), db)

@@ -18,13 +18,34 @@ export const CONTEXT: MessageContext = {
 
 /** A problem that has been on for some minutes. */
 export function burning(minutes = 4, more: Partial<Problem> = {}): Problem {
-  return { ...NO_PROBLEM, since: NOW - minutes * MINUTE, firing: ['Down'], had: ['Down'], ...more }
+  const since = NOW - minutes * MINUTE
+  const periods = [{ name: 'Down', from: since, to: null }]
+  return { ...NO_PROBLEM, since, periods, firing: ['Down'], had: ['Down'], ...more }
 }
 
 /** A problem that was on for some minutes, until a minute ago. */
 export function healed(minutes = 4, more: Partial<Problem> = {}): Problem {
-  const times = { endedAt: NOW - 2 * MINUTE, knownAt: NOW - 2 * MINUTE, criticalMs: minutes * MINUTE, isOver: true }
-  return { ...NO_PROBLEM, had: ['Down'], ...times, ...more }
+  const endedAt = NOW - 2 * MINUTE
+  const periods = [{ name: 'Down', from: endedAt - minutes * MINUTE, to: endedAt }]
+  return { ...NO_PROBLEM, had: ['Down'], endedAt, knownAt: endedAt, periods, isOver: true, ...more }
+}
+
+/** A problem that was on for so long before a break. */
+export function withBreak(problem: Problem, ms: number): Problem {
+  const from = NOW - 60 * MINUTE
+  return { ...problem, periods: [{ name: 'Down', from, to: from + ms }, ...problem.periods] }
+}
+
+/** A problem that a silence covered for so long at first. */
+export function withSilence(problem: Problem, ms: number): Problem {
+  const [first, ...others] = problem.periods
+  if (!first) return problem
+  const from = first.from - ms
+  return {
+    ...problem,
+    periods: [{ ...first, from }, ...others],
+    silenced: [{ name: first.name, from, to: first.from }],
+  }
 }
 
 export function messageAlert(more: Partial<MessageAlert> = {}): MessageAlert {
@@ -52,7 +73,11 @@ export function messageItem(
       ...{ id: 'i', number: 7, title: 'checkout: CrashLoopBackOff', severity: 'critical', status },
       ...{ alertCount, firingAlerts, origin: 'automatic', previous: null, problem },
       ...{ acknowledgedAt: null, acknowledgedBy: null, touchedAt: null },
-      ...{ startedAt: NOW - 4 * MINUTE, resolvedAt: null, hasPostmortem: false },
+      ...{
+        startedAt: Math.min(NOW - 4 * MINUTE, ...problem.periods.map(({ from }) => from)),
+        resolvedAt: null,
+        hasPostmortem: false,
+      },
       ...incident,
     },
   }

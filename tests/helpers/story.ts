@@ -100,7 +100,7 @@ function followLeft(world: World): void {
   const { now, incident, silenced, firing, ended } = world
   if (incident?.status !== 'resolved' || (incident.problem.since === null && !incident.problem.isMuted)) return
   const all = [...firing.values()].filter(({ hasIncident }) => hasIncident)
-  const [known, muted] = silenced ? [[], all.map(({ name }) => name)] : [all, []]
+  const [known, muted] = silenced ? [[], all] : [all, []]
   const critical = new Set(healthOf(known, now).critical.map(({ alertId }) => alertId))
   const burning = known.filter(({ uuid }) => critical.has(uuid))
   world.incident = { ...incident, problem: observeLeft(incident.problem, { now, burning, ended, muted }) }
@@ -119,7 +119,7 @@ function evaluate(world: World): void {
     ...{ now, opens: true, resolveAfter, serviceName: 'cart', suppressed, about: null, joins: true },
     critical,
     ...{ alerts, candidates: alerts, explained: new Set<string>(), elsewhere: [], ended: world.ended },
-    muted: silenced ? known.map(({ name }) => name) : [],
+    muted: silenced ? known : [],
     current: isOpen ? incident : null,
     last: isOpen || !incident ? null : { ...incident, resolvedAt: null, alertCount: 1 },
   })

@@ -12,7 +12,6 @@ import fc from 'fast-check'
 import { changeChannel, createChannel, removeChannel } from '../../src/actions/channels.ts'
 import { recordSent, retake, settleMessage, takeMessage } from '../../src/actions/messages.ts'
 import { remind } from '../../src/actions/notifications.ts'
-import { criticalMsOf } from '../../src/domain/incident/problem.ts'
 import { OVER } from '../../src/domain/notification/kind.ts'
 import type { Rule } from '../../src/domain/notification/rule.ts'
 import { TRY_EVERY } from '../../src/domain/notification/schedule.ts'
@@ -21,6 +20,7 @@ import { changeIncident, createIncident, createSilence, expireSilence, mergeInci
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
 import { inCi } from '../helpers/in-ci.ts'
+import { criticalMsOf } from '../helpers/lengths.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
 
 /** Messages that are true only while the problem is on. */

@@ -14,13 +14,14 @@ import {
   type Burning,
   COMES_BACK_WITHIN,
   GATHERING,
+  isDisproved,
   type Problem,
   phaseOf,
   SETTLE,
   settledAtOf,
   withNames,
 } from './problem.ts'
-import { isDisproved, overText } from './problem-end.ts'
+import { overText } from './problem-end.ts'
 import type { CurrentIncident, Decision, Situation, SituationAlert, Step } from './situation.ts'
 
 export const INCIDENT_STATUSES = ['open', 'investigating', 'identified', 'monitoring', 'resolved'] as const

@@ -1,11 +1,11 @@
 /** When the problem of an incident ended, and for how long it was on. Messages, pages and the API use only this file. */
-import { SEVERITIES, type Severity, worst } from '../severity.ts'
+import { type Severity, worst } from '../severity.ts'
 import { formatLasted } from '../shown-time.ts'
-import { formatUtcClock, secondsBetween } from '../text.ts'
+import { formatUtcClock } from '../text.ts'
 import { SECOND } from '../units.ts'
 import type { LiveIncident } from './live-incident.ts'
-import { criticalMsOf, mutedMsOf, type Problem, phaseOf, settledAtOf, withoutDeclared } from './problem.ts'
-import { begunAtOf } from './problem-end.ts'
+import { criticalOf, DECLARED, type Interval, type Period } from './periods.ts'
+import { type Problem, phaseOf, settledAtOf } from './problem.ts'
 
 /**
  * Returns when the problem ended, or null while it is on. A resolution does not end what still fires. Times are Unix
@@ -31,38 +31,85 @@ export function stateOf(problem: Problem, now: number): string {
 export function figuresOf(incident: Lasting, now: number) {
   const { problem } = incident
   const phase = phaseOf(problem, now)
+  const { onMs, silencedMs } = lengthsOf(incident, now)
   return {
     problemState: phase === 'muted' ? ('silenced' as const) : phase,
-    criticalSeconds: onMsOf(problem, now) / SECOND,
-    silencedSeconds: silencedMsOf(incident, now) / SECOND,
+    criticalSeconds: onMs / SECOND,
+    silencedSeconds: silencedMs / SECOND,
     isEndInferred: problem.isGuess,
   }
 }
 
-/** Returns for how long a problem was on, in whole seconds as ms: the difference of the times that people see. */
-export function onMsOf(problem: Problem, now: number): number {
-  const end = problem.since === null ? (problem.endedAt ?? now) : now
-  return secondsBetween(end - criticalMsOf(problem, now), end) * SECOND
+/** An incident with the severity that a user chose, or else critical. */
+export type Rated = Pick<LiveIncident, 'origin' | 'severity' | 'problem'>
+type Lasting = Rated & Pick<LiveIncident, 'startedAt'>
+
+/**
+ * Returns for how long a problem was on until then, with each severity, and for how long silences covered it. Times are
+ * truncated to seconds before, so that the lengths are the differences of the times that people see. In milliseconds.
+ */
+export function lengthsOf(incident: Lasting, until: number) {
+  const parts = partsOf(incident, until)
+  const sumOf = (some: typeof parts) => some.reduce((ms, { from, to }) => ms + to - from, 0)
+  const { true: silenced = [], false: on = [] } = Object.groupBy(parts, ({ severity }) => `${severity === null}`)
+  const bySeverity = Object.groupBy(on, ({ severity }) => severity ?? 'info')
+  return {
+    onMs: sumOf(on),
+    silencedMs: sumOf(silenced),
+    msOf: (severity: Severity) => sumOf(bySeverity[severity] ?? []),
+    /** Since when the incident has had its last severity; null if it never was on. */
+    ratedSince: on.reduce<(typeof on)[number] | null>(
+      (first, one) =>
+        first && first.severity === one.severity && first.to === one.from ? { ...one, from: first.from } : one,
+      null,
+    )?.from,
+  }
 }
 
-type Lasting = Pick<LiveIncident, 'startedAt' | 'problem'>
+/** Returns the parts of the time in which a problem was on, in order. `severity`: null if silences covered all of it. */
+function partsOf({ startedAt, problem, ...incident }: Rated & { readonly startedAt?: number }, until: number) {
+  const at = (ms: number) => Math.floor(ms / SECOND) * SECOND
+  const seen = ({ from, to, ...one }: Period) => ({
+    ...one,
+    from: Math.max(at(from), at(startedAt ?? from)),
+    to: at(to ?? Math.max(from, until)),
+  })
+  const [periods, covers] = [problem.periods.map(seen), Map.groupBy(problem.silenced.map(seen), ({ name }) => name)]
+  const ratings = problem.ratings.map((one) => ({ ...one, until: at(one.until) }))
+  const ends = [...periods, ...[...covers.values()].flat()].flatMap(({ from, to }) => [from, to])
+  const times = [...new Set([...ends, ...ratings.map((one) => one.until)])].sort((a, b) => a - b)
+  return times.slice(1).flatMap((to, index) => {
+    const from = times[index] ?? to
+    const isOn = (one: { readonly from: number; readonly to: number }) => one.from <= from && from < one.to
+    const fire = periods.filter(isOn)
+    if (fire.length === 0) return []
+    const free = fire.filter(({ name }) => !covers.get(name)?.some(isOn))
+    const rating = ratings.find((one) => from < one.until)?.severity ?? incident.severity
+    return {
+      from,
+      to,
+      severity: free.length === 0 ? null : severityOf({ ...incident, severity: rating, problem }, free),
+    }
+  })
+}
 
-/** Returns for how long silences covered a problem, in whole seconds as ms: the rest, if nothing else interrupted it. */
-export function silencedMsOf({ startedAt, problem }: Lasting, now: number): number {
-  const { since, mutedSince, endedAt } = problem
-  const end = since === null && mutedSince === null ? (endedAt ?? now) : now
-  const rest = secondsBetween(startedAt, end) * SECOND - onMsOf(problem, now)
-  const ms = mutedMsOf(problem, now)
-  return ms >= SECOND && Math.abs(rest - ms) < 2 * SECOND ? rest : Math.round(ms / SECOND) * SECOND
+/** Returns the severity of an incident while some of its conditions fire. */
+function severityOf(
+  { origin, severity, problem }: Rated,
+  firing: readonly Pick<Period, 'name' | 'severity'>[],
+): Severity {
+  const isDeclared = ({ name }: Pick<Period, 'name'>) => name === DECLARED || problem.hadDeclared.includes(name)
+  const fires = firing.some((one) => !isDeclared(one))
+  if (fires) return origin === 'manual' ? 'critical' : severity
+  const [first = severity, ...others] = firing.map((one) => one.severity ?? severity)
+  return others.reduce(worst, first)
 }
 
 export const BREAKS = ', with breaks'
 
 /** Returns `, with breaks` if the problem ended and came back; otherwise ''. */
-export function breaksText({ since, ended, criticalMs }: Problem): string {
-  if (ended === null) return ''
-  const isBack = since === null ? criticalMs > ended.to - ended.from : since > ended.to
-  return isBack ? BREAKS : ''
+export function breaksText({ problem }: Pick<Rated, 'problem'>): string {
+  return criticalOf(problem).filter(({ from, to }) => to !== from).length > 1 ? BREAKS : ''
 }
 
 /** Returns `, not counting 20 min under a silence`; '' if silences covered the problem for less than a second. */
@@ -71,34 +118,19 @@ export function silencedText(mutedMs: number): string {
 }
 
 /**
- * `ms`: how long the problem was on with other severities until then. `earlier`: how long it was on with each severity in
- * periods that are over. In milliseconds.
- */
-export type Raised = {
-  readonly at: number
-  readonly ms: number
-  readonly earlier?: Readonly<Partial<Record<Severity, number>>> | undefined
-}
-
-/** An incident with the severity that a user chose, or else critical. */
-export type Rated = Pick<LiveIncident, 'origin' | 'severity' | 'problem'>
-
-/**
  * Returns how severe an incident is. One that a user declared is critical while a critical condition fires. One that
  * opened automatically has the severity that a user gave to these conditions or, if only what was merged into it goes on,
  * the severity with which that was declared.
  */
-export function severityNow({ origin, severity, problem: { firing, declared } }: Rated): Severity {
-  const fires = firing.some((name) => declared.every((one) => one.name !== name))
-  if (origin === 'manual') return fires ? 'critical' : severity
-  const [first, ...others] = fires ? [] : declared.map((one) => one.severity ?? severity)
-  return first ? others.reduce(worst, first) : severity
+export function severityNow(incident: Rated): Severity {
+  const { firing, declared } = incident.problem
+  const named = firing.map((name) => declared.find((one) => one.name === name) ?? { name })
+  return severityOf(incident, incident.origin === 'manual' ? [{ name: DECLARED }, ...named] : named)
 }
 
 /** Returns the worst severity that an incident has had while its problem was on. */
 export function worstSeverity(incident: Rated): Severity {
-  const { earlier = {} } = incident.problem.raised ?? {}
-  const had = SEVERITIES.filter((severity) => (earlier[severity] ?? 0) >= SECOND)
+  const had = partsOf(incident, Number.MAX_SAFE_INTEGER).flatMap(({ severity }) => severity ?? [])
   return had.reduce(worst, severityNow(incident))
 }
 
@@ -111,68 +143,51 @@ export function isLowered(incident: Rated): boolean {
 
 /**
  * Returns how severe an incident is and for how long it has been, in milliseconds: the sum of all such periods. Once the
- * problem is over, its worst severity counts. `mutedMs`: how long silences covered it.
+ * problem is over, its worst severity counts. `mutedMs`: how long silences covered it. `since`: since when it is.
  */
-export function severeOf(incident: Rated & Lasting, until: number) {
+export function severeOf(incident: Lasting, until: number) {
   const { problem } = incident
-  const now = severityNow(incident)
-  const severity = problem.since === null ? worstSeverity(incident) : now
-  const { at = 0, ms: others = 0, earlier = {} } = problem.raised ?? {}
-  const whole = onMsOf(problem, until)
-  // A change of the severity after an end that was reported late says nothing about the time after this end.
-  const after = problem.since === null && at > 0 ? Math.max(0, at - (problem.endedAt ?? at)) : 0
-  const ms = severity === now ? whole - Math.max(0, others - after) : Math.min(whole, (earlier[severity] ?? 0) - after)
-  return { severity, ms: Math.max(0, ms), mutedMs: silencedMsOf(incident, until) }
+  const severity = problem.since === null ? worstSeverity(incident) : severityNow(incident)
+  const { msOf, onMs, silencedMs, ratedSince } = lengthsOf(incident, until)
+  return { severity, ms: msOf(severity), onMs, mutedMs: silencedMs, since: ratedSince ?? incident.startedAt }
 }
 
-/** Returns the problem of an incident whose severity changed at `at`. */
-export function regraded(before: Rated, after: Rated, at: number): Problem {
-  const { problem } = after
-  const [from, to] = [severityNow(before), severityNow(after)]
-  // For a problem that is over, another severity is a correction.
-  if (problem.since === null) return from === to ? problem : { ...problem, raised: null }
-  if (from === to) return problem
-  const known = problem.raised
-  const changedAt = Math.max(at, known?.at ?? problem.since)
-  const ms = criticalMsOf(problem, changedAt)
-  const earlier = { ...known?.earlier, [from]: ms - (known?.ms ?? 0) }
-  return { ...problem, raised: ms < SECOND ? null : { at: changedAt, ms: ms - (earlier[to] ?? 0), earlier } }
+/** Returns the problem of an incident whose severity a user changed at `at`. For a problem that is over, it is a correction. */
+export function regraded({ severity }: Rated, { severity: to, problem }: Rated, at: number): Problem {
+  if (severity === to) return problem
+  return { ...problem, ratings: problem.since === null ? [] : [...problem.ratings, { until: at, severity }] }
 }
 
 /** Returns a problem whose declared parts are as severe as a user rates the whole incident from now on. */
-export function withRating(problem: Problem): Problem {
-  return { ...problem, declared: problem.declared.map(({ severity: _, ...one }) => one) }
-}
-
-/** Returns the problem without what people declared, which a decision of a person ends. */
-export function undeclared(incident: Rated, now: number): Problem {
-  return regraded(incident, { ...incident, problem: withoutDeclared(incident.problem) }, now)
+export function withRating(problem: Problem, now: number): Problem {
+  const isRated = ({ severity, to }: Period) => severity !== undefined && to === null
+  const periods = problem.periods.flatMap((one): Period[] => {
+    if (!isRated(one)) return [one]
+    const { severity: _, ...rated } = one
+    return [
+      { ...one, to: now },
+      { ...rated, from: now },
+    ]
+  })
+  return { ...problem, periods, declared: problem.declared.map(({ severity: _, ...one }) => one) }
 }
 
 /** Returns when the problem last began. An end that was wrong is no gap. Times are Unix times in milliseconds. */
 export function lastBegunAt({ startedAt, problem }: Pick<LiveIncident, 'startedAt' | 'problem'>): number {
-  const { since, criticalMs } = problem
-  return since === null || since === startedAt + criticalMs ? startedAt : (begunAtOf(problem) ?? since)
+  return Math.max(startedAt, problem.since ?? startedAt)
 }
 
 /** Returns the problem of a manual incident that begins when a user says: earlier or later than before. */
-export function begunAt(incident: LiveIncident, startedAt: number): Problem {
-  const { problem, origin } = incident
-  const isFirst = origin === 'manual' && problem.since !== null && problem.criticalMs === 0
+export function begunAt({ problem, origin, ...incident }: LiveIncident, startedAt: number): Problem {
+  const own = problem.periods.filter(({ name }) => name === DECLARED)
+  const isFirst = origin === 'manual' && problem.since !== null && own.length === 1
   if (!isFirst || startedAt === incident.startedAt) return problem
-  const { raised, since } = problem
-  const moved = raised && { ...raised, ms: Math.max(0, raised.ms + (since ?? startedAt) - startedAt) }
-  return { ...problem, since: startedAt, raised: moved }
+  const periods = problem.periods.map((one) => (one.name === DECLARED ? { ...one, from: startedAt } : one))
+  return { ...problem, since: startedAt, periods }
 }
 
-/** Returns the problem of an incident whose first condition goes on and began before all that was known. */
-export function begunEarlier(
-  { startedAt, problem }: Lasting,
-  first: { readonly since: number; readonly begunAt: number },
-): Problem {
-  const { since, ended, criticalMs } = problem
-  if (since === startedAt) return { ...problem, since: first.since }
-  if (first.begunAt > startedAt) return problem
-  const from = ended?.from === startedAt ? { ended: { ...ended, from: first.since } } : {}
-  return { ...problem, ...from, criticalMs: criticalMs + startedAt - first.since }
+/** Returns when conditions fired besides what people declared, in order: then an incident is critical, whatever it was declared as. */
+export function alertingOf(problem: Problem): readonly Interval[] {
+  const names = [DECLARED, ...problem.hadDeclared]
+  return criticalOf({ ...problem, periods: problem.periods.filter(({ name }) => !names.includes(name)) })
 }

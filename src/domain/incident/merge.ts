@@ -2,10 +2,9 @@
 
 import { type Severity, worst } from '../severity.ts'
 import { quoted, serviceName } from '../text.ts'
-import { SECOND } from '../units.ts'
-import { regraded, severityNow } from './lasted.ts'
+import { regraded } from './lasted.ts'
 import type { LiveIncident } from './live-incident.ts'
-import { criticalMsOf, unmuted } from './problem.ts'
+import { criticalOf, DECLARED, joined, type Period } from './periods.ts'
 
 /** The incident fields needed for a merge. Times are Unix times in milliseconds. */
 export type Mergeable = Pick<LiveIncident, 'id' | 'title' | 'status' | 'startedAt' | 'cause'>
@@ -62,34 +61,35 @@ export function mergedProblem(
   nameIn: (name: string) => string,
   now: number,
 ): Pick<LiveIncident, 'severity' | 'problem'> {
-  // What goes on in the other incident is no news of a silence that covers this one.
-  const [a, b] = [from.problem, from.problem.since === null ? into.problem : unmuted(into.problem, now)]
+  const [a, b] = [from.problem, into.problem]
   const others = [from.serviceId, ...a.others, ...b.others].filter((rowId) => rowId !== into.serviceId)
-  const nameOf = (name: string) => (from.serviceId === into.serviceId ? name : nameIn(name))
+  const named = (name: string) => (from.serviceId === into.serviceId ? name : nameIn(name))
+  const nameOf = (name: string) => (a.hadDeclared.includes(name) ? name : named(name))
+  const declaredAs = named(`“${from.title}”`)
+  const renamed = (one: Period): Period =>
+    one.name === DECLARED ? { ...one, name: declaredAs, severity: from.severity } : { ...one, name: nameOf(one.name) }
+  const periods = from.cause === 'silence' ? [] : a.periods.map(renamed)
+  const times = joined(b, { periods, silenced: a.silenced.map(renamed) })
+  const goesOn = a.since !== null
   const own =
     from.origin === 'manual' && a.since !== null
-      ? [{ name: nameOf(`“${from.title}”`), since: a.since, onset: a.since, severity: from.severity }]
+      ? [{ name: declaredAs, since: a.since, onset: a.since, severity: from.severity }]
       : []
   const taken = [...a.declared, ...own]
   const declared = [...b.declared, ...taken]
   const had = [...b.had, ...a.had.map(nameOf), ...declared.map(({ name }) => name)]
-  const hadDeclared = [...b.hadDeclared, ...a.hadDeclared, ...own.map(({ name }) => name)]
-  // The time until the last end of the remaining incident has been counted.
-  const begun = a.since === null ? [] : [Math.max(a.since, b.endedAt ?? 0)]
-  const since = b.since === null && begun.length === 0 ? null : Math.min(...begun, b.since ?? Number.POSITIVE_INFINITY)
+  const hadDeclared = [...b.hadDeclared, ...a.hadDeclared, ...(from.origin === 'manual' ? [declaredAs] : [])]
+  const since = goesOn || b.since !== null ? (criticalOf(times).at(-1)?.from ?? now) : null
   const isOver = since === null && b.isOver
-  const firing = [...b.firing, ...(a.since === null ? [] : a.firing.map(nameOf)), ...taken.map(({ name }) => name)]
-  const merged = [...b.merged, ...a.merged, ...(a.since !== null || a.isMuted ? [from.rowId] : [])]
+  const firing = [...b.firing, ...(goesOn ? a.firing.map(nameOf) : []), ...taken.map(({ name }) => name)]
+  const merged = [...b.merged, ...a.merged, ...(goesOn || a.isMuted ? [from.rowId] : [])]
   const known = { declared, hadDeclared, merged, others: [...new Set(others)], had: [...new Set(had)] }
-  const problem = { ...b, ...known, since, isOver, firing: [...new Set(firing)].sort() }
+  // What goes on in the other incident is no news of a silence that covers this one.
+  const isMuted = b.isMuted && !goesOn
+  const problem = { ...b, ...times, ...known, since, isOver, isMuted, firing: [...new Set(firing)].sort() }
   const severity = ratedAs(from, into)
-  const whole = { ...into, severity, problem }
-  const rated = severityNow(whole)
-  const asSevere = [from, into].filter((one) => severityNow(one) === rated)
-  const at = Math.min(...asSevere.map((one) => one.problem.raised?.at ?? one.startedAt))
-  if (severityNow(into) !== rated) return { severity, problem: regraded(into, whole, at) }
-  const ms = b.raised === null ? Math.max(0, at - (since ?? at)) : criticalMsOf(problem, at)
-  return { severity, problem: { ...problem, raised: ms < SECOND ? null : { ...b.raised, at, ms } } }
+  // The rest is as severe since the other incident began.
+  return { severity, problem: regraded(into, { ...into, severity, problem }, from.startedAt) }
 }
 
 /**

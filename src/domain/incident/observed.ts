@@ -2,29 +2,23 @@
 import type { Health } from '../health/health.ts'
 import { rank } from '../severity.ts'
 import { HOUR } from '../units.ts'
-import { regraded, severityNow } from './lasted.ts'
+import { alertingOf, severityNow } from './lasted.ts'
 import { FLAPPING_DIGEST, FLAPS } from './opening.ts'
+import { tracked } from './periods.ts'
 import { type Burning, observe, type Problem, SETTLE } from './problem.ts'
-import { lastOf } from './problem-end.ts'
 import type { CurrentIncident, Situation, SituationAlert } from './situation.ts'
 
 /** Returns the problem of an unresolved incident after an observation. What fires anew besides a declared problem is news. */
 export function observedOf(situation: Situation, current: CurrentIncident, burning: readonly Burning[]): Problem {
   const { now, muted, ended } = situation
-  const { problem: before } = current
-  const { declared } = before
-  const alerting = burning.filter(({ name }) => declared.every((one) => one.name !== name))
-  // When it became more or less severe, if it did.
-  const last = lastOf({ had: before.firing }, ended)?.endsAt ?? now
-  const at = alerting.length > 0 ? Math.min(...alerting.map(({ onset }) => onset)) : last
-  const problem = seen(current, { now, burning, muted, ended })
-  return withReturns(current, regraded(current, { ...current, problem }, Math.min(now, at)), now)
+  return withReturns(current, seen(current, { now, burning, muted, ended }), now)
 }
 
 function seen({ origin, problem }: CurrentIncident, what: Parameters<typeof observe>[1]): Problem {
   const { burning } = what
   // The problem of a manual incident is on until a person resolves it, but can become more or less severe.
-  if (origin === 'manual') return { ...problem, firing: [...new Set(burning.map(({ name }) => name))].sort() }
+  if (origin === 'manual')
+    return { ...problem, ...tracked(problem, what), firing: [...new Set(burning.map(({ name }) => name))].sort() }
   const observed = observe(problem, what)
   return burning.length > 0 ? { ...observed, isOver: false } : observed
 }
@@ -40,7 +34,7 @@ function withReturns(current: CurrentIncident, problem: Problem, now: number): P
   const back = names.filter((name) => !isDeclared(name))
   if (!rises || back.length === 0) return problem
   const returns = problem.returns.filter((at) => now - at < HOUR && at <= now)
-  const goneFor = now - (current.problem.raised?.at ?? 0)
+  const goneFor = now - (alertingOf(current.problem).at(-1)?.to ?? 0)
   if (goneFor < (returns.length < FLAPS ? SETTLE : FLAPPING_DIGEST)) return problem
   return { ...problem, had: problem.had.filter((name) => !back.includes(name)), returns: [...returns, now] }
 }
@@ -50,9 +44,13 @@ function withReturns(current: CurrentIncident, problem: Problem, now: number): P
  * flaps rises without a message.
  */
 export function isMilder(current: CurrentIncident, problem: Problem): boolean {
-  const { returns, raised } = current.problem
+  const { returns } = current.problem
   const falls = rank(severityNow({ ...current, problem })) < rank(severityNow(current))
-  return falls && problem.since !== null && (returns.length < FLAPS || (returns.at(-1) ?? 0) >= (raised?.at ?? 0))
+  return (
+    falls &&
+    problem.since !== null &&
+    (returns.length < FLAPS || (returns.at(-1) ?? 0) >= (alertingOf(current.problem).at(-1)?.from ?? 0))
+  )
 }
 
 /** Returns the conditions. A milder alert that counts as critical because an event agrees does so since that event. */

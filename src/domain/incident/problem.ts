@@ -1,17 +1,7 @@
 /** The problem of an incident: whether it goes on, since when, and for how long it has been critical. Start here. */
 import type { Severity } from '../severity.ts'
 import { MINUTE, SECOND } from '../units.ts'
-import type { Raised } from './lasted.ts'
-import {
-  begunAtOf,
-  endOf,
-  endUnderSilence,
-  isDisproved,
-  reportedEndOf,
-  withLate,
-  withoutEmptyInterval,
-  withReportedEnd,
-} from './problem-end.ts'
+import { criticalOf, DECLARED, type Period, type Times, tracked, union } from './periods.ts'
 
 /** How long the problem must be gone after a reported end. An inferred or expired end has already waited. */
 export const SETTLE = MINUTE
@@ -22,30 +12,24 @@ export const GATHERING = MINUTE
 
 /** Times are Unix times in milliseconds. */
 export type Problem = {
-  /** When the present interval began; null while the set of critical conditions is empty. */
+  /** When the present interval began; null while the set of critical conditions is empty. An end that was wrong is no gap. */
   readonly since: number | null
   /** When the last interval ended, and when this became known; null before the first end. */
   readonly endedAt: number | null
   readonly knownAt: number | null
   /** Whether the last end was not reported, so that a repeat can disprove it. */
   readonly isGuess: boolean
-  /** The last end that a sender reported while the problem went on; null if none did. */
-  readonly reportedAt: number | null
   /** Until when the end does not count yet, because its sender may report the end of its heartbeat; null if it counts. */
   readonly heldUntil: number | null
-  /** The last interval that ended. An end that was wrong is no gap, so that the next one began with it. */
-  readonly ended: { readonly from: number; readonly to: number } | null
-  /** The length of all intervals that have ended, in milliseconds. */
-  readonly criticalMs: number
+  /** When each condition was critical, and when silences covered it. Every length follows from these times. */
+  readonly periods: readonly Period[]
+  readonly silenced: readonly Period[]
+  /** The severities that users chose before the present one, and until when each of them counts. */
+  readonly ratings: readonly { readonly until: number; readonly severity: Severity }[]
   /** Whether silences cover all critical conditions that go on. */
   readonly isMuted: boolean
-  /** Since when this is the case, and how long it was before, in milliseconds. This time is not critical time. */
-  readonly mutedSince: number | null
-  readonly mutedMs: number
   /** If a silence covered the present interval at first: since when the problem has gone on, and until when it did. */
   readonly covered: { readonly since: number; readonly until: number } | null
-  /** When the incident got its severity; null if it has had this severity from the start. */
-  readonly raised: Raised | null
   /** Whether the recovery has been announced. */
   readonly isOver: boolean
   /** The critical conditions that go on, and those that the incident has had. */
@@ -67,7 +51,7 @@ export type Problem = {
   readonly others: readonly number[]
   readonly merged: readonly number[]
   /** What people declared in incidents that were merged into this one. It goes on until a user resolves this one. */
-  readonly declared: readonly (Burning & { readonly severity?: Severity })[]
+  readonly declared: readonly Burning[]
   /** The names of all that was ever declared so; `had` has them, too. */
   readonly hadDeclared: readonly string[]
   /** For the service `unattributed`: the name of the alert that the incident is about. */
@@ -75,8 +59,8 @@ export type Problem = {
 }
 
 export const NO_PROBLEM: Problem = {
-  ...{ since: null, endedAt: null, knownAt: null, isGuess: false, heldUntil: null, ended: null, criticalMs: 0 },
-  ...{ isMuted: false, mutedSince: null, mutedMs: 0, covered: null, raised: null, isOver: false, reportedAt: null },
+  ...{ since: null, endedAt: null, knownAt: null, isGuess: false, heldUntil: null, isMuted: false, covered: null },
+  ...{ periods: [], silenced: [], ratings: [], isOver: false },
   ...{ firing: [], had: [], returns: [], others: [], merged: [], declared: [], hadDeclared: [], about: null },
   ...{ alarmedAt: 0, flapsSince: null, firstAcknowledgedAt: null, isSuppressed: false, awaitsEnds: false },
 }
@@ -92,6 +76,7 @@ export type Burning = {
   readonly onset: number
   readonly begunAt?: number
   readonly covered?: NonNullable<Problem['covered']> & { readonly from: number }
+  readonly severity?: Severity | undefined
 }
 /** The end of a condition. `isGuess`: it was not reported. `isOpen`: it is only the last report of what still fires. */
 export type Ended = {
@@ -107,7 +92,7 @@ export type Observation = {
   readonly now: number
   readonly burning: readonly Burning[]
   /** Critical conditions of the incident that go on and are silenced. */
-  readonly muted: readonly string[]
+  readonly muted: readonly Burning[]
   /** The conditions that ended lately. */
   readonly ended: readonly Ended[]
 }
@@ -136,66 +121,69 @@ export function settledAtOf({ since, knownAt, isGuess, heldUntil }: Problem): nu
   return since !== null || knownAt === null ? null : Math.max(knownAt + (isGuess ? 0 : SETTLE), heldUntil ?? 0)
 }
 
-/** Returns the sum of the intervals in which the problem was on, in milliseconds. */
-export function criticalMsOf({ since, criticalMs }: Problem, until: number): number {
-  return criticalMs + (since === null ? 0 : Math.max(0, until - since))
+/** Returns since when silences have covered a problem that goes on; null if they do not. */
+export function mutedSinceOf({ isMuted, endedAt, periods }: Problem): number | null {
+  const last = union(periods).at(-1)
+  return isMuted && last ? Math.max(last.from, endedAt ?? 0) : null
 }
 
-/** Returns for how long silences have covered a problem that went on, in milliseconds. */
-export function mutedMsOf({ mutedSince, mutedMs }: Problem, until: number): number {
-  return mutedMs + (mutedSince === null ? 0 : Math.max(0, until - mutedSince))
+/** Returns the last end that a sender reported; null if none did. */
+export function reportedAtOf({ periods }: Problem): number | null {
+  const reported = periods.flatMap(({ to, isGuess }) => (to === null || isGuess ? [] : to))
+  return reported.length === 0 ? null : Math.max(...reported)
 }
 
 /** Returns the problem after an observation. Does not announce anything. */
 export function observe(before: Problem, seen: Observation): Problem {
-  const after = observed(before, seen)
-  const mutedSince = before.mutedSince ?? (before.since === null ? seen.now : after.endedAt)
-  if (after.isMuted) return { ...after, mutedSince }
-  // What ended while a silence covered it was covered until its end.
-  const until = after.since === null ? (after.endedAt ?? seen.now) : seen.now
-  return { ...after, mutedSince: null, mutedMs: mutedMsOf(before, until) + after.mutedMs - before.mutedMs }
-}
-
-function observed(before: Problem, seen: Observation): Problem {
-  const firing = [...new Set(seen.burning.map(({ name }) => name))].sort()
+  const { now, burning, ended } = seen
+  const firing = [...new Set(burning.map(({ name }) => name))].sort()
+  const isMuted = firing.length === 0 && seen.muted.length > 0
+  const problem = { ...before, ...tracked(before, seen), firing, isMuted }
+  const on = criticalOf(problem)
   if (firing.length > 0) {
-    const reportedAt = reportedEndOf(before, seen, firing)
-    return { ...withLate(begun(before, seen), before, seen, reportedAt), reportedAt, firing, isMuted: false }
+    const since = on.at(-1)?.from ?? now
+    return { ...problem, since, endedAt: on.at(-2)?.to ?? before.endedAt, covered: coveredOf(before, problem, seen) }
   }
-  const isMuted = seen.muted.length > 0
-  if (before.since === null) {
-    // A condition that ended while a silence covered it has ended only now.
-    const isEnd = before.isMuted && !isMuted
-    const known = isMuted ? before : withReportedEnd(before, seen)
-    return { ...known, firing, isMuted, ...(isEnd ? endUnderSilence(before, seen) : {}) }
+  const wasOn = before.since !== null
+  if (isMuted) {
+    const end = { endedAt: on.at(-1)?.to ?? now, knownAt: now, isGuess: false, heldUntil: null }
+    return { ...problem, since: null, ...(wasOn ? end : {}) }
   }
-  const end = endOf(before, seen)
-  const was = isMuted ? null : withoutEmptyInterval(before, seen)
-  if (was) return { ...was, firing, isMuted }
-  const criticalMs = before.criticalMs + Math.max(0, end.endedAt - before.since)
-  const ended = { from: begunAtOf(before) ?? before.since, to: end.endedAt }
-  return { ...before, ...end, since: null, ended, criticalMs, firing, isMuted }
+  const last = lastPeriodOf(problem)
+  if (!last) return { ...problem, since: null }
+  const own = ended.filter(({ name }) => before.had.includes(name))
+  const heldUntil = own.reduce((until, one) => Math.max(until, one.heldUntil ?? 0), 0) || null
+  const end = { endedAt: last.to, isGuess: last.isGuess ?? false }
+  if (wasOn || before.isMuted) return { ...problem, since: null, ...end, knownAt: now, heldUntil }
+  // What was on until an end that is known only now has been gone since then.
+  return { ...problem, ...end, knownAt: before.knownAt && Math.max(before.knownAt, last.to ?? 0) }
 }
 
-function begun(known: Problem, { now, burning }: Observation): Problem {
-  const { endedAt } = known
-  if (known.since !== null) return known
-  const covers = burning.flatMap(({ covered }) => covered ?? [])
-  const [from, until] = [Math.min(...covers.map((one) => one.since)), Math.max(...covers.map((one) => one.until))]
-  // What had ended when the silence was over joins up with what goes on.
-  const joins = known.isMuted && known.ended !== null && from <= known.ended.to
-  const since = joins ? Math.min(from, known.ended.from) : from
+/** Returns the period that ended last. An end that was reported counts more. */
+function lastPeriodOf({ periods }: Times): Period | undefined {
+  const orderOf = ({ to, isGuess }: Period) => (to ?? 0) - (isGuess ? 0.5 : 0)
+  return periods.reduce<Period | undefined>(
+    (last, one) => (last && orderOf(last) >= orderOf(one) ? last : one),
+    undefined,
+  )
+}
+
+/** Returns the silence that covered a problem at first: since when it goes on, and until when the silence applied. */
+function coveredOf(before: Problem, { periods }: Times, { burning }: Observation): Problem['covered'] {
+  if (before.since !== null) return before.covered
+  const until = Math.max(...burning.flatMap(({ covered }) => covered?.until ?? []))
+  const since = union(periods).at(-1)?.from ?? until
   // A silence that left an alert as it became critical has covered nothing.
-  const isCovered = until - since >= SECOND
-  // What began under a silence was covered although the problem was not on.
-  const coveredFrom = Math.max(since, endedAt ?? since, Math.min(...covers.map((one) => one.from)))
-  const anew = isCovered && !known.isMuted ? Math.max(0, until - coveredFrom) : 0
-  const before = { ...known, covered: isCovered ? { since, until } : null, mutedMs: known.mutedMs + anew }
-  if (endedAt === null) return { ...before, since: Math.min(now, ...burning.map(({ since }) => since)) }
-  if (isDisproved(known, burning)) return { ...before, since: endedAt }
-  const onset = Math.min(now, ...burning.map((one) => one.onset))
-  // A condition cannot have begun again before it ended, and it does not count while a silence covers it.
-  return { ...before, since: onset > endedAt && !before.isMuted ? onset : now }
+  return until - since >= SECOND ? { since, until } : null
+}
+
+/**
+ * Returns whether what fires shows that the problem was not over at its last end: it has been firing since before that end
+ * or, if another sender goes on repeating what one has reported as ended, since that very moment.
+ */
+export function isDisproved({ since, endedAt, isGuess, isMuted }: Problem, burning: readonly Burning[]): boolean {
+  if (since !== null || endedAt === null || (isMuted && !isGuess)) return false
+  return burning.some(({ onset }) => onset <= endedAt)
 }
 
 /** Records conditions that the incident has had. Returns those that are new. */
@@ -209,9 +197,14 @@ export function alarmed(problem: Problem, now: number): Problem {
   return { ...problem, isOver: false, isSuppressed: false, alarmedAt: now }
 }
 
+/** Returns the problem of an incident that a person declares, or that a silent sender causes. It goes on since then. */
+export function begun(problem: Problem, since: number): Problem {
+  return { ...problem, since, periods: [...problem.periods, { name: DECLARED, from: since, to: null }] }
+}
+
 /** Returns the problem of an incident that a user resolves. What fires goes on, even under a silence. It flaps no more. */
 export function left(before: Problem, now: number): Problem {
-  const problem = { ...withoutDeclared(before), returns: [], flapsSince: null }
+  const problem = { ...withoutDeclared(before, now), returns: [], flapsSince: null }
   const goesOn = problem.since === null ? problem.isMuted : problem.firing.length > 0
   return goesOn ? { ...problem, knownAt: now, isOver: true, isSuppressed: true } : closed(problem, now)
 }
@@ -225,26 +218,27 @@ export function observeLeft(before: Problem, seen: Observation): Problem {
 /** Returns the problem of an incident that a user reopens. The evaluation finds out whether an automatic one is on. */
 export function reopened(before: Problem, origin: 'manual' | 'automatic', now: number): Problem {
   const problem = alarmed(before, now)
-  const off = origin === 'manual' ? { ...problem, since: now } : { ...problem, knownAt: now, isOver: true }
-  return problem.since === null ? off : problem
+  if (problem.since !== null) return problem
+  return origin === 'manual' ? begun(problem, now) : { ...problem, knownAt: now, isOver: true }
 }
 
 /** Ends the problem by a person's decision. */
 export function closed(before: Problem, now: number): Problem {
-  const problem = withoutDeclared(before)
-  const over = { ...unmuted(problem, now), isOver: true, isSuppressed: problem.firing.length > 0 }
+  const problem = withoutDeclared(before, now)
+  const [periods, silenced] = [problem.periods, problem.silenced].map((all) => all.map((one) => endedAt(one, now)))
+  const times = { periods: periods ?? [], silenced: silenced ?? [] }
+  const over = { ...problem, ...times, isMuted: false, isOver: true, isSuppressed: problem.firing.length > 0 }
   if (problem.since === null) return over
-  const end = { since: null, endedAt: now, knownAt: now, isGuess: false, heldUntil: null }
-  return { ...over, ...end, criticalMs: criticalMsOf(problem, now) }
+  return { ...over, since: null, endedAt: now, knownAt: now, isGuess: false, heldUntil: null }
 }
+
+const endedAt = (one: Period, now: number): Period => (one.to === null ? { ...one, to: Math.max(one.from, now) } : one)
 
 /** What a person declared is over with the decision of a person. What fires goes on. */
-export function withoutDeclared(problem: Problem): Problem {
+export function withoutDeclared(problem: Problem, now: number): Problem {
   const declared = new Set(problem.declared.map(({ name }) => name))
-  return { ...problem, declared: [], firing: problem.firing.filter((name) => !declared.has(name)) }
-}
-
-/** Returns a problem that no silence covers from `now` on. */
-export function unmuted(problem: Problem, now: number): Problem {
-  return { ...problem, isMuted: false, mutedSince: null, mutedMs: mutedMsOf(problem, now) }
+  const periods = problem.periods.map((one) =>
+    one.name === DECLARED || declared.has(one.name) ? endedAt(one, now) : one,
+  )
+  return { ...problem, periods, declared: [], firing: problem.firing.filter((name) => !declared.has(name)) }
 }

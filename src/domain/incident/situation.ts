@@ -27,8 +27,8 @@ export type Situation = {
   readonly explained: ReadonlySet<string>
   /** Critical conditions of other services whose incidents were merged into this one. */
   readonly elsewhere: readonly Burning[]
-  /** The names of the conditions that silences cover. */
-  readonly muted: readonly string[]
+  /** The conditions that silences cover. */
+  readonly muted: readonly Burning[]
   /** The ends of conditions that ended lately, silenced ones included. */
   readonly ended: readonly Ended[]
   /** Whether alerts join the incident. */

@@ -1,9 +1,9 @@
 /** Writes what a message says about a problem that is over or comes back: who ended it, how often, and what else goes on. */
 import { differenceOf } from '../alert/logical-labels.ts'
 import { firingText } from '../incident/incident.ts'
-import { breaksText, onMsOf, severeOf, severityNow, worstSeverity } from '../incident/lasted.ts'
+import { breaksText, severeOf, severityNow, worstSeverity } from '../incident/lasted.ts'
 import { isPartOf } from '../incident/merge.ts'
-import { phaseOf } from '../incident/problem.ts'
+import { phaseOf, reportedAtOf } from '../incident/problem.ts'
 import { STATES } from '../severity.ts'
 import { formatLasted } from '../shown-time.ts'
 import { joinNames } from '../text.ts'
@@ -53,7 +53,7 @@ export function lastKnownAt({ alerts, incident: { problem } }: MessageItem, { no
   const firing = alerts.filter(({ endsAt }) => endsAt === null)
   const isSilent = ({ source, receivedAt }: MessageAlert) => source === 'cluster' && receivedAt <= now - MINUTE
   if (firing.length === 0 || !firing.every(isSilent)) return null
-  return Math.max(problem.reportedAt ?? 0, ...firing.map(({ receivedAt, lastSeenAt }) => lastSeenAt ?? receivedAt))
+  return Math.max(reportedAtOf(problem) ?? 0, ...firing.map(({ receivedAt, lastSeenAt }) => lastSeenAt ?? receivedAt))
 }
 
 /** Returns `cart has recovered`, who ended its alert, or what of it is over although another incident goes on. */
@@ -154,12 +154,11 @@ export function lengthText(ms: number, format = formatLasted, least = ''): strin
 /** Returns `was critical for 4 min in all`, and for how long with which severity if it did not have it all the time. */
 export function severeText({ incident }: MessageItem, until: number, least: string, when: string): string {
   const { problem, origin } = incident
-  const { severity, ms } = severeOf(incident, until)
-  const whole = onMsOf(problem, until)
+  const { severity, ms, onMs: whole } = severeOf(incident, until)
   const { was } = STATES[severity]
   const isOfAlerts = origin === 'automatic' && problem.hadDeclared.length === 0
   if (isOfAlerts ? whole - ms < SECOND : severity === severityNow(incident))
-    return `${was}${lengthText(ms, formatLasted, least)}${ms < SECOND || breaksText(problem) === '' ? '' : ' in all'}${when}`
+    return `${was}${lengthText(ms, formatLasted, least)}${ms < SECOND || breaksText(incident) === '' ? '' : ' in all'}${when}`
   if (isOfAlerts)
     return `${was}${lengthText(whole, formatLasted, least)} by its alerts${when}; the severity of the incident was ${severity}${lengthText(ms)} of that time`
   return `${was}${lengthText(ms)}, and went on${lengthText(whole, formatLasted, least)} in all${when}`

@@ -1,7 +1,7 @@
 /** Writes the sentences of a message about one incident. */
 import { firingText } from '../incident/incident.ts'
-import { isLowered, lastBegunAt, onMsOf, severeOf, severityNow, silencedText } from '../incident/lasted.ts'
-import { type Problem, phaseOf } from '../incident/problem.ts'
+import { isLowered, lastBegunAt, lengthsOf, severeOf, severityNow, silencedText } from '../incident/lasted.ts'
+import { mutedSinceOf, type Problem, phaseOf } from '../incident/problem.ts'
 import { isSender } from '../sender/sender-name.ts'
 import { STATES } from '../severity.ts'
 import { formatDuration, formatLasted } from '../shown-time.ts'
@@ -117,7 +117,9 @@ function lastingText(item: MessageItem, context: MessageContext): string {
         : subject
   // What was declared had its own severity before the rest ended.
   const isRated = declared.length > 0 && declared.every(({ severity }) => severity !== undefined)
-  const raisedAt = isLowered(incident) || isRated ? 0 : (problem.raised?.at ?? 0)
+  const severe = severeOf(incident, now)
+  const isRaised = severe.since > lastBegunAt(incident) && !isLowered(incident) && !isRated
+  const raisedAt = isRaised ? severe.since : 0
   const declaredAt = declared.length > 0 ? Math.min(...declared.map((one) => one.since)) : 0
   const begunAt = Math.max(lastBegunAt(incident), declaredAt, raisedAt, item.elsewhere?.since ?? 0)
   // What got its severity after a silence was less severe when the silence ended.
@@ -135,7 +137,7 @@ function lastingText(item: MessageItem, context: MessageContext): string {
   const silence = coveredUntil === null ? '' : `; its silence ended ${whenText(coveredUntil, context)}`
   if (reported !== '') return `${begun}, ${reported}${silence}`
   if (silence !== '') return `${begun}${ageText(silence)}`
-  const { ms } = severeOf(incident, now)
+  const { ms } = severe
   const isWhole = declared.length > 0 || item.elsewhere || ms <= now - since + SECOND
   return `${begun}${ageText(isWhole ? '' : `, ${formatLasted(ms)} in all`)}`
 }
@@ -163,7 +165,7 @@ export function pastText(item: MessageItem, context: MessageContext): string {
 /** Says that what fires is silenced: it has not ended. */
 function mutedText({ incident }: MessageItem, context: MessageContext): string {
   const { severity, ms } = severeOf(incident, context.now)
-  const since = incident.problem.mutedSince ?? context.now
+  const since = mutedSinceOf(incident.problem) ?? context.now
   return `${STATES[severity].was}${lengthText(ms)} until a silence covered it ${whenText(since, context)}, and still fires`
 }
 
@@ -183,7 +185,7 @@ export function lengthOf(item: MessageItem, context: MessageContext): string {
 function resolvedText(item: MessageItem, name: string, context: MessageContext): string {
   const { actor, incident, service, mergedInto, names } = item
   if (isSender(service.name))
-    return `${name} sends ${incident.problem.had.length > 0 ? 'all of its heartbeats' : 'its heartbeat'} again after ${formatLasted(onMsOf(incident.problem, context.now))}.`
+    return `${name} sends ${incident.problem.had.length > 0 ? 'all of its heartbeats' : 'its heartbeat'} again after ${formatLasted(lengthsOf(incident, context.now).onMs)}.`
   if (mergedInto !== null) {
     const merged = actor === null ? 'the incident was merged' : `${actor} merged the incident`
     const goesOn =

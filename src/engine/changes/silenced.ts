@@ -87,7 +87,7 @@ export function withoutSilenced(
 }
 
 /** Returns the period in which silences covered a condition since it last began; null if none did. */
-function freedFrom({ state }: Context, { live, begunAt }: Condition, now: number): Window | null {
+export function freedFrom({ state }: Context, { live, begunAt }: Condition, now: number): Window | null {
   const windows = live.silencedBy.flatMap((rowId): Window[] => {
     const silence = state.silences.get(rowId)?.silence
     if (silence === undefined) return [{ startsAt: begunAt, endsAt: now }]

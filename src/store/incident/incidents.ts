@@ -1,5 +1,6 @@
 import { type Selection, sql } from 'kysely'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
+import { reportedAtOf } from '../../domain/incident/problem.ts'
 import type { Listed, Page } from '../../domain/pagination.ts'
 import { SEVERITIES, type Severity } from '../../domain/severity.ts'
 import { MINUTE } from '../../domain/units.ts'
@@ -197,7 +198,7 @@ function toRecord(row: Selection<Schema, 'incidents', (typeof columns)[number]>)
     id: uuidFromBytes(uuid),
     serviceId: uuidFromBytes(service),
     firingAlerts: firing,
-    reportedAt: reportedAt && Math.max(reportedAt, problem.reportedAt ?? 0),
+    reportedAt: reportedAt && Math.max(reportedAt, reportedAtOf(problem) ?? 0),
     recoveredAt: firing > 0 ? null : lastEndsAt,
     hasPostmortem: row.hasPostmortem === 1,
     problem,

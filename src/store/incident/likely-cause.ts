@@ -1,5 +1,7 @@
 /** Describes the likely cause of an incident in one sentence, for use in messages. */
+
 import { isDeploy } from '../../domain/event/pipeline.ts'
+import { criticalOf } from '../../domain/incident/periods.ts'
 import { LIKELY, likelyCauseOf, linkText, placeOf } from '../../domain/suspect/likely-cause.ts'
 import { presentOf } from '../../domain/suspect/searched.ts'
 import type { Suspect, SuspectFacts } from '../../domain/suspect/suspect.ts'
@@ -47,13 +49,11 @@ export function findLikelyCause(
 type Judged = ReturnType<typeof findJudgedSuspects>['suspects'][number]
 
 /** Returns when the last deploy began that followed the end of a problem, before it came back; 0 if there is none. */
-function replacementOf(
-  db: Db,
-  organizationId: number,
-  { serviceId, problem: { since, ended } }: IncidentRecord,
-): number {
-  const rowId = since && ended && since > ended.to ? findServiceRowId(db, organizationId, serviceId) : undefined
-  if (rowId === undefined || since === null || ended === null) return 0
+function replacementOf(db: Db, organizationId: number, { serviceId, problem }: IncidentRecord): number {
+  const { since } = problem
+  const ended = criticalOf(problem).at(-2)
+  const rowId = since && ended ? findServiceRowId(db, organizationId, serviceId) : undefined
+  if (rowId === undefined || since === null || !ended) return 0
   const deploys = listPipelinesNear(db, rowId, ended.from, since).filter(({ facts }) => facts.jobs.some(isDeploy))
   return Math.max(
     0,

@@ -5,8 +5,9 @@ import { BUDGETS } from '../../domain/budgets.ts'
 import type { Change } from '../../domain/correlation/change.ts'
 import { rolloutsOf } from '../../domain/correlation/rollout.ts'
 import { changeFact, type EntryFact, type PostmortemFacts, withImages } from '../../domain/incident/facts.ts'
-import { onMsOf, severeOf, silencedMsOf } from '../../domain/incident/lasted.ts'
+import { severeOf } from '../../domain/incident/lasted.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
+import { reportedAtOf } from '../../domain/incident/problem.ts'
 import { timelineOf } from '../../domain/incident/timeline.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
 import { toldRows } from '../../domain/notification/told.ts'
@@ -89,12 +90,13 @@ function incidentFact(
 ) {
   const { problem, origin, cause } = incident
   const end = incident.resolvedAt ?? now
-  const lastedMs = onMsOf(problem, end)
+  const severe = severeOf(incident, end)
+  const { onMs: lastedMs, mutedMs } = severe
   const until = problem.isSuppressed ? null : problem.endedAt
   const known =
     cause === 'silence' || origin === 'manual'
       ? { critical: { ms: 0, until: null }, lastedMs }
-      : { critical: { ms: lastedMs, until, mutedMs: silencedMsOf(incident, end), reportedAt: problem.reportedAt } }
+      : { critical: { ms: lastedMs, until, mutedMs, reportedAt: reportedAtOf(problem) } }
   // Earlier versions recorded a resolution as an acknowledgement. A reopening is none.
   const { acknowledgedAt: at, resolvedAt } = incident
   const answeredAt = at === resolvedAt || entries.some((one) => one.kind === 'reopened' && one.at === at) ? null : at
@@ -105,7 +107,7 @@ function incidentFact(
     number: findNumber(db, incident.rowId),
     ...known,
     about: problem.about,
-    severe: severeOf(incident, end),
+    severe,
     declared: problem.hadDeclared,
     acknowledgedAt: firstAt ?? answeredAt,
     hasLapsed,

@@ -4,8 +4,8 @@ import type { AlertGroup } from '../../domain/alert/groups.ts'
 import type { PipelineChange } from '../../domain/correlation/change.ts'
 import { rankLinks, TIME_CODES } from '../../domain/correlation/correlation.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
-import { breaksText, endOf, onMsOf, severeOf } from '../../domain/incident/lasted.ts'
-import { phaseOf } from '../../domain/incident/problem.ts'
+import { breaksText, endOf, severeOf } from '../../domain/incident/lasted.ts'
+import { mutedSinceOf, phaseOf } from '../../domain/incident/problem.ts'
 import { endedByMerge } from '../../domain/incident/timeline-entries.ts'
 import { namedUpTo } from '../../domain/notification/names.ts'
 import type { WhoWasTold } from '../../domain/notification/told.ts'
@@ -85,13 +85,13 @@ export function headOf(
       acknowledgedAt,
       acknowledgedBy: incident.acknowledgedBy ?? acknowledged?.actor ?? null,
       ...{ endedAt, reportedAt },
-      mutedSince: isMuted ? incident.problem.mutedSince : null,
+      mutedSince: isMuted ? mutedSinceOf(incident.problem) : null,
       isGuess: reportedAt !== null || (endedAt !== null && incident.problem.isGuess),
       isMerged: endedByMerge(timeline, incident.resolvedAt),
       isSilence: isSender(service?.name ?? ''),
     },
-    criticalMs: onMsOf(incident.problem, until),
-    breaks: breaksText(incident.problem),
+    criticalMs: severe.onMs,
+    breaks: breaksText(incident),
     severeMs: severe.ms,
     mutedMs: severe.mutedMs,
     ...{ movedAt: moved?.at ?? incident.createdAt, movedBy: moved?.actor ?? null, firingAlerts: incident.firingAlerts },

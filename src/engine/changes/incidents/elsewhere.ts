@@ -8,6 +8,7 @@ import { beatsFor, heldUntil } from '../../../domain/sender/beats.ts'
 import type { Context } from '../../state/context.ts'
 import type { OrganizationState } from '../../state/state.ts'
 import { beatsOf, type Condition, conditionsOf, senderOf } from '../conditions.ts'
+import { freedFrom } from '../silenced.ts'
 
 /** Returns the end of a condition, or the last report of one that Kubernetes reported: it can be critical no more without an end. */
 export function endOf(state: OrganizationState, { name, endsAt, live }: Condition): Ended[] {
@@ -79,12 +80,23 @@ export function endedElsewhere(ctx: Context, incident: LiveIncident, now: number
 }
 
 /** Returns the silenced conditions of other services that an incident has had. @param ready see `partsOf` */
-export function mutedElsewhere(ctx: Context, incident: LiveIncident, now: number, ready?: string | null): string[] {
+export function mutedElsewhere(ctx: Context, incident: LiveIncident, now: number, ready?: string | null): Burning[] {
   return partsOf(ctx, incident, now, ready).flatMap(({ own, nameOf }) => {
     const muted = own.filter(({ live, status }) => {
       const isCritical = worseEndOf(live.alert, live.fingerprints) === null
       return status === 'firing' && live.silencedBy.length > 0 && isCritical
     })
-    return muted.map(({ name }) => nameOf(name)).filter((name) => incident.problem.had.includes(name))
+    const named = muted.map((one) => ({ ...mutedBy(ctx, one, now), name: nameOf(one.name) }))
+    return named.filter(({ name }) => incident.problem.had.includes(name))
   })
+}
+
+/** Returns a silenced condition, and since when silences cover it. */
+export function mutedBy(ctx: Context, one: Condition, now: number): Burning {
+  const { name, since, onset, begunAt } = one
+  // The silences may have just been found.
+  const live = ctx.state.alerts.get(one.live.rowId) ?? one.live
+  const window = freedFrom(ctx, { ...one, live }, now)
+  const covered = window && { since: Math.max(since, begunAt), from: window.startsAt, until: now }
+  return { name, since, onset, begunAt, ...(covered ? { covered } : {}) }
 }

@@ -3,10 +3,10 @@ import { BUDGETS } from '../../../domain/budgets.ts'
 import { IncmonError } from '../../../domain/error.ts'
 import { acknowledged, onAgain, takenOver } from '../../../domain/incident/acknowledgement.ts'
 import type { IncidentStatus } from '../../../domain/incident/incident.ts'
-import { begunAt, regraded, undeclared, withRating } from '../../../domain/incident/lasted.ts'
+import { begunAt, regraded, withRating } from '../../../domain/incident/lasted.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import { mergedProblem, mergeOf, OWN_ENTRIES, refuseMerge } from '../../../domain/incident/merge.ts'
-import { alarmed, closed, left, NO_PROBLEM, reopened } from '../../../domain/incident/problem.ts'
+import { alarmed, begun, closed, left, NO_PROBLEM, reopened } from '../../../domain/incident/problem.ts'
 import { notificationKindOf } from '../../../domain/notification/kind.ts'
 import { rank, type Severity } from '../../../domain/severity.ts'
 import { countOf, formatCount } from '../../../domain/text.ts'
@@ -44,7 +44,7 @@ export function createIncident(
   const since = Math.min(now, ...(critical.length > 0 ? critical : asSevere).map((one) => one.since))
   const origin = { origin: 'manual', cause: 'service' } as const
   const names = [...new Set(critical.map(({ name }) => name))].sort()
-  const problem = { ...alarmed(NO_PROBLEM, now), since, firing: names, had: names }
+  const problem = { ...begun(alarmed(NO_PROBLEM, now), since), firing: names, had: names }
   const opening = { ...wanted, serviceId: rowId, ...origin, startedAt, touchedAt: now, problem, previous: null }
   const incident = openIncident(ctx, { ...opening, text: `opened: ${wanted.title}`, actor }, now)
   const left = firing.flatMap(({ isLeft, live }) => (isLeft ? live : []))
@@ -123,7 +123,7 @@ function changed(before: LiveIncident, change: IncidentChange, actor: string, no
   const startedAt = Math.min(wanted.startedAt, now)
   const problemBefore = begunAt(before, startedAt)
   const isRated = change.severity !== undefined && change.severity !== before.severity
-  const rated = isRated ? withRating(problemBefore) : problemBefore
+  const rated = isRated ? withRating(problemBefore, now) : problemBefore
   const moved = { ...before, problem: regraded(before, { ...wanted, problem: rated }, now) }
   const answered = { ...moved, ...acknowledged(moved, status, actor, now) }
   const { acknowledgedAt, acknowledgedBy, problem } = answered
@@ -136,7 +136,7 @@ function changed(before: LiveIncident, change: IncidentChange, actor: string, no
 
 function statusChange(before: LiveIncident, status: IncidentStatus, now: number) {
   if (status === 'resolved') {
-    return { resolvedAt: before.resolvedAt ?? now, problem: left(undeclared(before, now), now) }
+    return { resolvedAt: before.resolvedAt ?? now, problem: left(before.problem, now) }
   }
   if (before.status !== 'resolved') return {}
   return { resolvedAt: null, problem: reopened(before.problem, before.origin, now) }
@@ -245,6 +245,6 @@ export function mergeIncidents(
 }
 
 function ended(incident: LiveIncident, now: number): LiveIncident {
-  const problem = closed(undeclared(incident, now), now)
+  const problem = closed(incident.problem, now)
   return { ...incident, status: 'resolved', resolvedAt: now, touchedAt: now, problem }
 }

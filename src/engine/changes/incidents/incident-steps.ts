@@ -43,7 +43,7 @@ export function applyStep(ctx: Context, service: LiveService, step: Step, input:
     case 'join':
       return noteScore(ctx, addAlerts(ctx, incident, named(input, step.alertIds), now), score)
     case 'worsen': {
-      const after = withNew(ctx, incident, step.names, incident.problem, now, now)
+      const after = withNew(ctx, incident, step.names, incident.problem, now)
       const { names, toldAt, isUncovered } = step
       // What began while a silence covered it is as old as what goes on.
       const conditions = isUncovered ? after.problem.firing : names
@@ -85,15 +85,13 @@ function openByRule(
 ): LiveIncident {
   const within = (time: number) => (time < now - OLDEST_START ? now : Math.min(time, now))
   const since = within(problem.since ?? startedAt)
-  // The problem begins later than the incident if a silence covered it at first.
-  const mutedMs = Math.max(0, since - within(startedAt))
   const opening = {
     serviceId: service.rowId,
     title: title.slice(0, MAX_TITLE),
     ...({ severity: 'critical', origin: 'automatic', cause: 'service' } as const),
     startedAt: within(startedAt),
     touchedAt: null,
-    problem: { ...problem, since, mutedMs },
+    problem: { ...problem, since },
     previous: previous?.id ?? null,
   }
   const text = `opened: ${problem.about ?? service.name} is critical${why === '' ? '' : ` – ${why}`}`
@@ -123,7 +121,7 @@ function comeBack(
 ): LiveIncident {
   const { now } = input
   const fresh = problem.firing.filter((name) => !incident.problem.had.includes(name))
-  const rated = withNew(ctx, incident, fresh, renewed(incident, problem, wasWrong), problem.since ?? now, now)
+  const rated = withNew(ctx, incident, fresh, renewed(incident, problem, wasWrong), now)
   const after: LiveIncident = { ...rated, ...onAgain(incident, now, wasWrong), resolvedAt: null }
   const isDoubted = input.conditions.some(({ live: { alert } }) => alert.status === 'firing' && isPast(alert, now))
   const wrong = isDoubted
@@ -153,21 +151,21 @@ function renewed({ problem: before, severity }: LiveIncident, problem: Problem, 
 
 /**
  * Returns an automatic incident with conditions that it has not had before. They make it critical: a user who lowered its
- * severity did not know them. The timeline says so. `at`: since when.
+ * severity did not know them. The timeline says so.
  */
 function withNew(
   ctx: Context,
   before: LiveIncident,
   names: readonly string[],
   problem: Problem,
-  at: number,
   now: number,
 ): LiveIncident {
   const after = { ...before, problem }
   if (names.length === 0 || before.origin === 'manual') return after
   const raised = { ...after, severity: 'critical' as const }
   noteEdits(ctx, before, edits(before, raised), null, now)
-  return { ...raised, problem: regraded(after, raised, at) }
+  const fresh = problem.periods.filter(({ name, to }) => to === null && names.includes(name))
+  return { ...raised, problem: regraded(after, raised, Math.min(now, ...fresh.map(({ from }) => from))) }
 }
 
 /** Returns whether an alert fires on although its sender reported its end, because the end does not count yet. */

@@ -8,7 +8,7 @@ import type { Health } from '../../../domain/health/health.ts'
 import type { LiveService } from '../../../domain/health/live-service.ts'
 import { isAnew } from '../../../domain/incident/incident.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
-import { observeLeft, type Problem } from '../../../domain/incident/problem.ts'
+import { type Burning, mutedSinceOf, observeLeft, type Problem } from '../../../domain/incident/problem.ts'
 import type { Decision, Situation } from '../../../domain/incident/situation.ts'
 import { isNodeService, nodeNameOf } from '../../../domain/service/node.ts'
 import { MINUTE } from '../../../domain/units.ts'
@@ -17,7 +17,7 @@ import { type OrganizationState, settingsOf } from '../../state/state.ts'
 import type { Condition } from '../conditions.ts'
 import { makeDue } from '../live-service.ts'
 import { noteSilences, type Resilenced } from '../silenced.ts'
-import { burningElsewhere, endedElsewhere, endOf, mutedElsewhere } from './elsewhere.ts'
+import { burningElsewhere, endedElsewhere, endOf, mutedBy, mutedElsewhere } from './elsewhere.ts'
 import { firingIn, incidentsOf, noteJoined } from './find.ts'
 import { applyStep } from './incident-steps.ts'
 import { lastResolvedIncident, nameAfterFirst, noteScore, unresolvedIncidents } from './incidents.ts'
@@ -128,7 +128,10 @@ function observedLeft(
     ...anew.map(({ name, begunAt }) => ({ name, endsAt: begunAt - 1, isGuess: false })),
     ...endedElsewhere(ctx, incident, now),
   ]
-  const muted = [...mutedOf({ known: theirs, all: unsilenced }, problem), ...mutedElsewhere(ctx, incident, now)]
+  const muted = [
+    ...mutedOf(ctx, { known: theirs, all: unsilenced }, problem, now),
+    ...mutedElsewhere(ctx, incident, now),
+  ]
   return withProblem(ctx, incident, observeLeft(problem, { now, burning, ended, muted }))
 }
 
@@ -161,7 +164,7 @@ export function situationOf(ctx: Context, found: Evaluated, unit: Unit, now: num
     candidates: found.all.filter(isOwn),
     elsewhere: current ? [...burningElsewhere(ctx, current, now, readyNode(found)), ...current.problem.declared] : [],
     muted: [
-      ...(needsMuted ? mutedOf({ ...found, known: known.filter(isOwn) }, current?.problem ?? null) : []),
+      ...(needsMuted ? mutedOf(ctx, { ...found, known: known.filter(isOwn) }, current?.problem ?? null, now) : []),
       ...(current ? mutedElsewhere(ctx, current, now, readyNode(found)) : []),
     ],
     ended: current
@@ -174,16 +177,22 @@ export function situationOf(ctx: Context, found: Evaluated, unit: Unit, now: num
  * Returns the silenced conditions that keep a problem muted: those that the incident has had, and critical ones that have
  * begun while it was muted. @param problem of the incident; null if only those count that have had one
  */
-function mutedOf({ known, all }: Pick<Evaluated, 'known' | 'all'>, problem: Problem | null): string[] {
+function mutedOf(
+  ctx: Context,
+  { known, all }: Pick<Evaluated, 'known' | 'all'>,
+  problem: Problem | null,
+  now: number,
+): Burning[] {
   const unsilenced = new Set(all.map(({ uuid }) => uuid))
-  const mutedSince = problem?.mutedSince ?? Number.POSITIVE_INFINITY
-  return known.flatMap(({ uuid, status, name, severity, begunAt, hasIncident, live }) => {
+  const mutedSince = (problem && mutedSinceOf(problem)) ?? Number.POSITIVE_INFINITY
+  return known.flatMap((one) => {
+    const { uuid, status, name, severity, begunAt, hasIncident, live } = one
     if (status !== 'firing' || unsilenced.has(uuid)) return []
     // What fires on as a warning is over.
     if (worseEndOf(live.alert, live.fingerprints) !== null) return []
     const isOwn = problem ? problem.had.includes(name) : hasIncident
     const joins = severity === 'critical' && begunAt >= mutedSince && (problem?.about ?? name) === name
-    return isOwn || joins ? [name] : []
+    return isOwn || joins ? [mutedBy(ctx, one, now)] : []
   })
 }
 

@@ -3,8 +3,8 @@ import { riseOf } from '../../../domain/alert/fingerprints.ts'
 import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
 import type { LiveService } from '../../../domain/health/live-service.ts'
 import { sinceBegun } from '../../../domain/incident/incident.ts'
-import { begunEarlier } from '../../../domain/incident/lasted.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
+import { begunEarlier } from '../../../domain/incident/periods.ts'
 import { severityEntry, type TimelineEntry } from '../../../domain/incident/timeline-entry.ts'
 import { type NotificationKind, notificationKindOf, takesBack } from '../../../domain/notification/kind.ts'
 import type { Severity } from '../../../domain/severity.ts'
@@ -175,7 +175,7 @@ export function nameAfterFirst(
     (first.since < incident.startedAt && first.since >= incident.createdAt - OLDEST_START) ||
     (first.since === incident.startedAt && title < incident.title)
   if (!isFirst) return
-  const problem = begunEarlier(incident, first)
+  const problem = begunEarlier(incident.problem, first)
   const after = { ...incident, title, startedAt: first.since, problem }
   moveIncident(ctx, { before: incident, after, why: null, actor: null, now })
 }

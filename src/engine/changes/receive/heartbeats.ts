@@ -1,5 +1,5 @@
 import { type AlertDraft, type Draft, expiryOf } from '../../../domain/event/event.ts'
-import { alarmed, closed, NO_PROBLEM } from '../../../domain/incident/problem.ts'
+import { alarmed, begun, closed, NO_PROBLEM } from '../../../domain/incident/problem.ts'
 import { type Beat, beatNames, endedBeats, isOver, lastBeatOf, withBeat } from '../../../domain/sender/beats.ts'
 import { corrected } from '../../../domain/sender/clock.ts'
 import { type Past, withHeartbeat } from '../../../domain/sender/heartbeat.ts'
@@ -89,7 +89,7 @@ export function openHeartbeatIncident(
       ...{ severity: 'critical', origin: 'automatic', cause: 'silence' },
       startedAt: lastBeat,
       touchedAt: null,
-      problem: { ...alarmed(NO_PROBLEM, now), since: lastBeat, had },
+      problem: { ...begun(alarmed(NO_PROBLEM, now), lastBeat), had },
       previous: null,
       text: `opened: ${had.length > 0 ? `${joinNames(had)} has not been sent` : 'no heartbeat'} for ${formatDuration(now - lastBeat)}; problems may go unreported`,
       actor: null,

@@ -38,6 +38,7 @@ export const MIGRATIONS = [
   '0030_add_gone_of_channels',
   '0031_index_names_of_services',
   '0032_index_services_of_incidents',
+  '0033_add_periods_of_problems',
 ] as const
 
 /** Creates the table of applied migrations. Runs before the first migration. */
