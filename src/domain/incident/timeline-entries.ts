@@ -26,13 +26,13 @@ export function toldEntries(
 export function asKnown(entry: EntryFact, alerts: readonly KnownAlert[]): EntryFact {
   const { facts, at } = entry
   if (facts?.code !== 'firing' || alerts.length === 0) return entry
-  const firing = alerts.filter(({ source, startsAt, endsAt }) => {
-    return source !== 'ci' && startsAt <= at && (endsAt === null || endsAt > at)
+  const firing = alerts.filter(({ source, startsAt, endsAt, unheard }) => {
+    return source !== 'ci' && startsAt <= at && (endsAt === null ? unheard === undefined : endsAt > at)
   })
   return { ...entry, text: '', facts: firing.length === 0 ? null : { code: 'firing', alerts: countedNames(firing) } }
 }
 
-type KnownAlert = Pick<AlertFact, 'name' | 'source' | 'startsAt' | 'endsAt'>
+type KnownAlert = Pick<AlertFact, 'name' | 'source' | 'startsAt' | 'endsAt' | 'unheard'>
 
 /** What ended without a report is only known to be no longer reported. */
 function asReported(entries: readonly EntryFact[]): readonly EntryFact[] {

@@ -84,7 +84,7 @@ export type ChangeView = {
   readonly outcome: string
   /** `main, 5b7de0c2` */
   readonly detail: string
-  /** The conditions linked to the deploy, or `nothing followed`. */
+  /** The conditions linked to the deploy, or `linked to no alert`. */
   readonly followed: string
   readonly href: string
   readonly at: number
