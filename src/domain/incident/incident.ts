@@ -93,13 +93,13 @@ function anewOf({ suppressed, candidates, explained, last }: Situation): Situati
   })
 }
 
-/** Returns whether an alert has begun to fire anew since an incident was resolved. Its end was not reported. */
+/** Returns whether an alert has begun anew since an incident was resolved: to fire, without a reported end, or to be so severe. */
 export function isAnew(
-  { startsAt, begunAt }: Pick<SituationAlert, 'startsAt' | 'begunAt'>,
+  { startsAt, begunAt, since }: Pick<SituationAlert, 'startsAt' | 'begunAt' | 'since'>,
   resolved: Pick<LiveIncident, 'resolvedAt'> | null,
 ): boolean {
   const resolvedAt = resolved?.resolvedAt ?? null
-  return resolvedAt !== null && begunAt > Math.max(startsAt, resolvedAt)
+  return resolvedAt !== null && Math.max(begunAt, since) > Math.max(startsAt, resolvedAt)
 }
 
 /**

@@ -66,7 +66,7 @@ function conditionOf(state: OrganizationState, live: LiveAlert, metricsFire: Fir
         : PUNCTUAL_SENDER,
     inIncident: isInOpenIncident(state, live),
     hasIncident: live.incidentId !== null,
-    isLeft: isLeft(state, live, { startsAt: alert.startsAt, begunAt }),
+    isLeft: isLeft(state, live, { startsAt: alert.startsAt, begunAt, since: times.since }),
     ...times,
     begunAt,
     freed: null,
