@@ -1,9 +1,9 @@
-/** An alert that goes on belongs to another service since a user has set an alias: its incident follows it. */
+/** An alert that goes on belongs to another service since a user has set or removed an alias: its incident follows it. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createChannel } from '../../src/actions/channels.ts'
 import { remind } from '../../src/actions/notifications.ts'
-import { changeIncident, createIncident, createService, updateService } from '../helpers/acts.ts'
+import { changeIncident, createIncident, createService, mergeServices, updateService } from '../helpers/acts.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
 import { pump } from '../helpers/pump.ts'
@@ -35,19 +35,21 @@ async function world(t: TestContext, ...others: Labels[]) {
     take()
     return sent.splice(0)
   }
-  const report = (labels: Labels = { team: 'core' }, to?: number, from = 0, name = 'X') => {
+  const report = (labels: Labels = { team: 'core' }, to?: number, from = 0, name = 'X', severity = 'critical') => {
     const times = { startsAt: NOON + from * MINUTE, ...(to === undefined ? {} : { endsAt: NOON + to * MINUTE }) }
-    const body = alertmanager([alert(name, { namespace: '', ...labels }, times)], { groupKey: JSON.stringify(labels) })
+    const body = alertmanager([alert(name, { namespace: '', severity, ...labels }, times)], {
+      groupKey: JSON.stringify(labels),
+    })
     return flow.send('metrics', body)
   }
   const states = () =>
     flow.incidents().map(({ title, status, alert_count: alerts, acknowledged_by: by }) => {
       return [title, status, alerts, ...(by === null ? [] : [by])].join(' ')
     })
-  const alias = async (value = 'team=core') => {
+  const alias = async (value: string | null = 'team=core') => {
     const known = flow.service('old')?.id
     const id = known ?? (await createService(deps, acme.key, { name: 'old', namespace: '' }))
-    await updateService(deps, acme.key, id, { aliases: [{ kind: 'label', value }] })
+    await updateService(deps, acme.key, id, { aliases: value === null ? [] : [{ kind: 'label', value }] })
   }
   const change = (status: 'investigating' | 'resolved') =>
     changeIncident(deps, acme.key, flow.incidents()[0]?.id ?? '', { status }, 'Ann')
@@ -169,4 +171,68 @@ test('an alert that has ended takes nothing along', async (t) => {
   await until(4)
   assert.deepEqual(told(), [])
   assert.match(states()[0] ?? '', /monitoring 1$/)
+})
+
+/** X of the team core belongs to the service old by its alias, and Ann works on it. W of old is a warning. */
+async function aliased(t: TestContext) {
+  const flow = await world(t)
+  const { report, alias, until, change, told } = flow
+  await alias()
+  await report()
+  await report({ service: 'old' }, undefined, 0, 'W', 'warning')
+  await change('investigating')
+  await until(2)
+  told()
+  return flow
+}
+
+test('its incident and the acknowledgement go with it when the alias is removed, and leave the warning behind', async (t) => {
+  const { until, told, report, states, alias } = await aliased(t)
+  assert.deepEqual(states(), ['old: X investigating 2 Ann'])
+  await alias(null)
+  await report()
+  await until(5)
+  assert.deepEqual(states(), ['X: X fires investigating 1 Ann'])
+  assert.deepEqual(told(), [])
+  await report(undefined, 5)
+  await until(7)
+  assert.deepEqual(told(), ['recovered: X has recovered: it was critical for 5 min, until 12:05 UTC.'])
+})
+
+test('the same when a list without it replaces the aliases of a service', async (t) => {
+  const { until, told, report, states, alias } = await aliased(t)
+  await alias('team=other')
+  await report()
+  await until(5)
+  assert.deepEqual(states(), ['X: X fires investigating 1 Ann'])
+  assert.deepEqual(told(), [])
+})
+
+test('and after a merge of services whose alias is removed, back to the first service', async (t) => {
+  const { until, told, report, states, alias, deps, acme, service, incidents } = await world(t)
+  await report(undefined, 1)
+  await report({ service: 'pay' }, undefined, 1, 'Y')
+  await report({ service: 'old' }, undefined, 1, 'W', 'warning')
+  await until(2)
+  await mergeServices(deps, acme.key, service('pay')?.id ?? '', service('old')?.id ?? '')
+  await until(3)
+  await changeIncident(deps, acme.key, incidents().at(-1)?.id ?? '', { status: 'investigating' }, 'Ann')
+  told()
+  await alias('team=other')
+  await report({ service: 'pay' }, undefined, 1, 'Y')
+  await until(6)
+  assert.equal(states().at(-1), 'pay: Y investigating 1 Ann')
+  assert.deepEqual(told(), [])
+})
+
+test('another critical alert keeps the incident, and the one that leaves has one of its own', async (t) => {
+  const { until, told, report, states, alias } = await aliased(t)
+  await report({ service: 'old' }, undefined, 2, 'Y')
+  await until(4)
+  told()
+  await alias(null)
+  await report()
+  await until(5)
+  assert.deepEqual(states(), ['old: X investigating 2 Ann', 'X: X fires open 1'])
+  assert.deepEqual(told(), ['opened: X has been critical since 12:00 UTC (4 min).'])
 })

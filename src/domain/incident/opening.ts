@@ -13,19 +13,22 @@ export function opening(
   const first = [...due].sort((a, b) => a.since - b.since || (a.name < b.name ? -1 : 1))[0]
   const observed = observe(NO_PROBLEM, { now, burning, muted: [], ended: [] })
   const name = first?.name ?? 'critical'
-  const summary = first?.summary ?? ''
-  const named = summary === '' || summary === name ? name : `${name}: ${summary}`
   const rule = critical.find(({ alertId }) => alertId === first?.uuid)?.rule
   const isSent = due.some(({ severity }) => severity === 'critical')
   return {
     do: 'open',
     why: isSent || !rule ? '' : reasonText({ name, rule }),
-    title: about === null ? `${serviceName}: ${name}` : named,
+    title: about === null ? `${serviceName}: ${name}` : titleOf(name, first?.summary ?? ''),
     startedAt: first?.since ?? now,
     alertIds,
     problem: { ...alarmed(withFiring(observed), now), about },
     follows,
   }
+}
+
+/** Returns the title of an incident that is about an alert and not about a service. */
+export function titleOf(name: string, summary: string): string {
+  return summary === '' || summary === name ? name : `${name}: ${summary}`
 }
 
 /** The message names everything that fires. */

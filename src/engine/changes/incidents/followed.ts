@@ -1,8 +1,10 @@
-/** An incident follows its last alert to another service, for example after a user has set an alias. */
+/** An incident follows its last alert to another service, for example after a user has set or removed an alias. */
 import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
 import { isUnattributed } from '../../../domain/alert/signal.ts'
 import type { LiveService } from '../../../domain/health/live-service.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
+import { titleOf } from '../../../domain/incident/opening.ts'
+import { rank } from '../../../domain/severity.ts'
 import { serviceName } from '../../../domain/text.ts'
 import type { Context } from '../../state/context.ts'
 import { hasNamesake } from '../conditions.ts'
@@ -11,8 +13,8 @@ import { mergeIncidents } from './incident-changes.ts'
 import { addEntry, MAX_TITLE, unresolvedIncidents } from './incidents.ts'
 
 /**
- * Moves the incident of an alert that has moved to another service. While other alerts of the incident fire, the alert
- * leaves it instead.
+ * Moves the incident of an alert that has moved to another service. While others of the incident fire that are as severe, the
+ * alert leaves it instead; what is milder leaves the incident that moves.
  */
 export function followAlert(ctx: Context, before: LiveAlert, after: LiveAlert, now: number): void {
   const { state } = ctx
@@ -21,31 +23,38 @@ export function followAlert(ctx: Context, before: LiveAlert, after: LiveAlert, n
   if (!incident || !from || !to || incident.serviceId !== from.rowId) return
   const isLeft = incident.status === 'resolved'
   if (isLeft && !incident.problem.isSuppressed) return
-  const isLast = !hasNamesake(state, from.rowId, after.alert) && firingIn(state, incident).length === 0
-  if (isLast && incident.origin === 'automatic') {
-    move(ctx, incident, { from, to }, now)
-    if (isLeft) ctx.put.service({ ...to, suppressed: true })
-  } else if (!isLeft && after.alert.status === 'firing') {
-    ctx.put.alert({ ...after, incidentId: null })
-    ctx.put.incident({ ...incident, alertCount: incident.alertCount - 1 }, incident)
-  }
+  const others = firingIn(state, incident)
+  const counts = ({ alert }: LiveAlert) =>
+    rank(alert.severity) >= rank(after.alert.severity) || incident.problem.firing.includes(alert.name)
+  const isLast = !hasNamesake(state, from.rowId, after.alert) && !others.some(counts)
+  const moves = isLast && incident.origin === 'automatic'
+  const leaving = moves ? others : !isLeft && after.alert.status === 'firing' ? [after] : []
+  for (const one of leaving) ctx.put.alert({ ...one, incidentId: null })
+  const kept = { ...incident, alertCount: incident.alertCount - leaving.length }
+  if (leaving.length > 0) ctx.put.incident(kept, incident)
+  if (!moves) return
+  move(ctx, kept, { from, to }, after.alert, now)
+  if (isLeft) ctx.put.service({ ...to, suppressed: true })
 }
 
 function move(
   ctx: Context,
   incident: LiveIncident,
   { from, to }: { readonly from: LiveService; readonly to: LiveService },
+  { name: own, summary }: LiveAlert['alert'],
   now: number,
 ): void {
   const { title, problem } = incident
   const prefix = `${from.name}: `
   const rest = title.startsWith(prefix) ? title.slice(prefix.length) : null
   const name = problem.about !== null && title.startsWith(problem.about) ? problem.about : rest
+  const about = isUnattributed(to) ? own : null
+  const named = about === null ? `${to.name}: ${name}` : titleOf(own, summary)
   const moved = {
     ...incident,
     serviceId: to.rowId,
-    title: name === null ? title : `${to.name}: ${name}`.slice(0, MAX_TITLE),
-    problem: { ...problem, about: isUnattributed(to) ? problem.about : null },
+    title: name === null ? title : named.slice(0, MAX_TITLE),
+    problem: { ...problem, about },
   }
   ctx.put.incident(moved, incident)
   const text = `moved from ${serviceName(from)} to ${serviceName(to)} with its alert`
