@@ -200,7 +200,7 @@ test("the second line contains the alerts' own summaries, the likely cause and t
   const alerts = [messageAlert({ summary: 'checkout answers 40 % with 5xx.' }), messageAlert({ name: 'Slow' })]
   assert.equal(
     messageTextOf(item({ alerts }), CONTEXT).body,
-    'Down: checkout answers 40 % with 5xx. Likely cause: failed deploy shop/checkout#4711, started 3 min earlier. 12 alerts. Incident #7, namespace shop.',
+    'Down: checkout answers 40 % with 5xx. Likely cause: failed deploy shop/checkout#4711, started 3 min before the incident. 12 alerts. Incident #7, namespace shop.',
   )
 })
 

@@ -9,7 +9,7 @@ export const CONTEXT: MessageContext = {
   now: NOW,
   timeZone: 'UTC',
   resolveAfter: 30 * MINUTE,
-  cause: 'Likely cause: failed deploy shop/checkout#4711, started 3 min earlier.',
+  cause: 'Likely cause: failed deploy shop/checkout#4711, started 3 min before the incident.',
   suspects: [{ kind: 'pipeline', ref: 'shop/checkout#4711', serviceId: null, score: 0.9 }],
   url: 'https://incmon.example.com/incidents/i',
   acknowledgeUrl: 'https://incmon.example.com/acknowledge?a=1&b=2',

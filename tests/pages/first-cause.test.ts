@@ -149,7 +149,10 @@ test('the API, the page and the message name the failed deploy of the own servic
     suspects.map(({ ref }: { ref: string }) => ref),
   )
   const { cause = '' } = findLikelyCause(db, acme.key, incident.id, clock.now) ?? {}
-  assert.match(cause, /^(Likely|Possible) cause: failed deploy shop\/billing#31, started 2 min 48 s earlier\.$/)
+  assert.match(
+    cause,
+    /^(Likely|Possible) cause: failed deploy shop\/billing#31, started 2 min 48 s before the incident\.$/,
+  )
 })
 
 test('a problem that came back does not count the lead of a change from its return', async (t) => {
@@ -168,12 +171,12 @@ test('a problem that came back does not count the lead of a change from its retu
   await post('ci', pipeline('failed', 'shop/billing', { at: NOON, duration: 60, jobs }))
   clock.now = NOON + 2 * MINUTE
   await fails(clock.now)
-  assert.match(await cause(), /shop\/billing#31, started 3 min earlier\.$/)
+  assert.match(await cause(), /shop\/billing#31, started 3 min before the incident\.$/)
   clock.now = NOON + 5 * MINUTE
   await fails(NOON + 2 * MINUTE, { endsAt: NOON + 4 * MINUTE })
   clock.now = NOON + 9 * MINUTE
   await fails(clock.now)
-  assert.match(await cause(), /shop\/billing#31, started 3 min before the first alert\.$/)
+  assert.match(await cause(), /shop\/billing#31, started 3 min before the incident\.$/)
 })
 
 for (const [is, own] of [

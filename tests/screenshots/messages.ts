@@ -20,7 +20,7 @@ const CONTEXT = {
   now: NOW,
   resolveAfter: 30 * MINUTE,
   timeZone: 'Europe/Berlin',
-  cause: 'Likely cause: failed deploy shop/checkout#4711, started 3 min earlier.',
+  cause: 'Likely cause: failed deploy shop/checkout#4711, started 3 min before the incident.',
   suspects: [],
   url: 'https://incmon.example.com/incidents/12',
   acknowledgeUrl: 'https://incmon.example.com/acknowledge?incident=019a&channel=019b&until=1773753960&signature=v1',

@@ -100,7 +100,7 @@ export type MessageContext = {
   readonly resolveAfter: number | null
   /** How many incidents go on, if the channel was told of so many at once that it was not told of all; otherwise null. */
   readonly inAll?: number | null
-  /** A sentence such as `Likely cause: deploy shop/checkout#4711, started 3 min earlier.`; '' if unknown. */
+  /** A sentence such as `Likely cause: deploy shop/checkout#4711, started 3 min before the incident.`; '' if unknown. */
   readonly cause: string
   /** The most probable causes, in machine-readable form. */
   readonly suspects: readonly Pick<Suspect, 'kind' | 'ref' | 'serviceId' | 'score'>[]

@@ -173,16 +173,12 @@ export function topComponent<S extends JudgedSuspect>(suspects: readonly S[], st
   return byVerdict(related(suspects)).find(isTop) ?? null
 }
 
-/** Returns text such as `started 3 min before the first alert`; '' if a time is unknown. `before`: the words for a lead. */
-export function leadText(
-  { startsAt }: Pick<JudgedSuspect, 'startsAt'>,
-  firstAlertAt: number | null,
-  before = 'before the first alert',
-) {
-  if (startsAt === null || firstAlertAt === null) return ''
-  const lead = secondsBetween(startsAt, firstAlertAt)
-  if (lead === 0) return 'started together with the first alert'
-  return `started ${formatSeconds(Math.abs(lead))} ${lead < 0 ? 'after the first alert' : before}`
+/** Returns text such as `started 3 min before the first alert`; '' if a time is unknown. `what`: what was at `at`. */
+export function leadText({ startsAt }: Pick<JudgedSuspect, 'startsAt'>, at: number | null, what = 'the first alert') {
+  if (startsAt === null || at === null) return ''
+  const lead = secondsBetween(startsAt, at)
+  if (lead === 0) return `started together with ${what}`
+  return `started ${formatSeconds(Math.abs(lead))} ${lead < 0 ? 'after' : 'before'} ${what}`
 }
 
 /** The reference of a node, a namespace or a registry says what it is. */
@@ -200,9 +196,9 @@ function nounOf({ kind, outcome }: JudgedSuspect): string {
 }
 
 /** Returns what connects a change with the incident, such as `started 3 min before the first alert`; see `leadText`. */
-export function linkText(change: JudgedSuspect, firstAlertAt: number | null, before?: string): string {
+export function linkText(change: JudgedSuspect, at: number | null, what?: string): string {
   const image = change.builtTheImage ? 'an image of the service was built from its commit' : ''
-  return [leadText(change, firstAlertAt, before), image].filter((part) => part !== '').join(', and ')
+  return [leadText(change, at, what), image].filter((part) => part !== '').join(', and ')
 }
 
 /** The largest expected difference between two senders' clocks, in ms. */

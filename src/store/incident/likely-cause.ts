@@ -68,15 +68,14 @@ function beganBefore({ startsAt, since }: Judged, startedAt: number): boolean {
 
 function sentenceOf(
   suspects: readonly Judged[],
-  { startedAt, serviceId, problem }: Pick<IncidentRecord, 'startedAt' | 'serviceId' | 'problem'>,
+  { startedAt, serviceId }: Pick<IncidentRecord, 'startedAt' | 'serviceId'>,
 ): string {
   const { code, heading, suspect, before } = likelyCauseOf(suspects, startedAt)
   if (suspect === null) return ''
   const isOwnChange = code === 'possible' && suspect.serviceId === serviceId
   if (code === 'confirmed' || code === 'likely' || isOwnChange) {
-    // The message already says when the problem began. One that came back began later than the first alert.
-    const isFirst = (problem.since ?? startedAt) <= startedAt
-    const link = linkText(suspect, startedAt, isFirst ? 'earlier' : undefined)
+    // A message can be about what began later.
+    const link = linkText(suspect, startedAt, 'the incident')
     return `${heading}: ${before.toLowerCase()}${suspect.ref}${link === '' ? '' : `, ${link}`}.`
   }
   const isLikely = code === 'none' && suspect.verdict === null && suspect.score >= LIKELY
