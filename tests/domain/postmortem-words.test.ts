@@ -59,10 +59,23 @@ test('a merged incident has one row for the merge and says where its problem wen
   const text = textOf({ alerts, entries }, { critical: { ms: END - startedAt, until: null } })
   assert.match(
     text,
-    /\*\*Critical for:\*\* 30 min 1 s until it was merged into another incident; it was still critical then/,
+    /\*\*Critical for:\*\* 30 min 1 s until it was merged into another incident; no end had been reported/,
   )
   assert.match(text, /when the incident was merged into another incident at/)
+  assert.match(text, /Ann merged the incident .*, while no end of ImagePullBackOff had been reported \(/)
+  assert.doesNotMatch(text, /still/)
+  const other = { ...{ ref: 'incident/other', title: 'shop: X', number: 3 }, createdAt: startedAt }
+  const named = textOf({ alerts, entries, merged: [other] })
+  assert.match(named, /- For the end of ImagePullBackOff, see “shop: X” \(incident 3\) \(/)
   assert.equal(text.split('merged into shop: X').length, 2)
+})
+
+test('what fires when a user resolves the incident is said to be still critical: its end makes a new revision', () => {
+  const alerts = [{ ...FIRST, source: 'metrics' as const, endsAt: null, resolution: null }]
+  const entries = [entry('status', END, 'Ann', 'resolved')]
+  const text = textOf({ alerts, entries }, { critical: { ms: END - startedAt, until: null } })
+  assert.match(text, /until it was resolved; it was still critical then/)
+  assert.match(text, /Ann resolved the incident .*, while ImagePullBackOff was still firing \(/)
 })
 
 test('the name of an alert of several words has quotes, and is not repeated if it says everything', () => {

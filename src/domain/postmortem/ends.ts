@@ -142,11 +142,10 @@ function unreportedSentence(alerts: readonly GroupedFact[], facts: GroupedFacts)
   const into = mergedInto(facts)
   const isOn = alerts.every(({ endsAt }) => endsAt === null)
   const when = momentsText(alerts.map(lastAtOf))
-  const their = alerts.length > 1 ? 'their ends' : 'its end'
   const why = isOn ? `no end had been reported by ${formatTime(facts.generatedAt)}` : 'no end was reported'
   const text =
     isOn && into
-      ? `${namesOf(alerts)} ${was} still firing; see ${incidentName(into)} for ${their}.`
+      ? `For the end of ${namesOf(alerts)}, see ${incidentName(into)}.`
       : `${namesOf(alerts)} ${was} last reported ${when}; ${why}.`
   return { text, refs: [...alertRefs(alerts), ...(isOn ? [into ? into.ref : incidentRef(facts.incident)] : [])] }
 }

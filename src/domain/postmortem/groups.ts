@@ -3,6 +3,7 @@ import { isGuessed } from '../alert/doubt.ts'
 import { groupForIncident } from '../alert/groups.ts'
 import { senderName } from '../event/event.ts'
 import type { AlertFact, ChangeFact, IncidentFact, PostmortemFacts, Unheard } from '../incident/facts.ts'
+import { endedByMerge } from '../incident/timeline-entries.ts'
 import { ordered } from '../order.ts'
 import { SEVERITIES } from '../severity.ts'
 import { countOf, formatCount, formatPeriod, formatTime, incidentName, joinNames, quoted, timesOf } from '../text.ts'
@@ -132,11 +133,14 @@ export function isSilentlyFiring(facts: Pick<GroupedFacts, 'incident' | 'alerts'
   return firing.length > 0 && firing.every((one) => isOpenEnded(one) && one.lastSeenAt <= until)
 }
 
-/** Returns `while QueueFull was still firing`; '' if no alert was firing when the incident was resolved. */
-export function whileFiring(facts: Pick<GroupedFacts, 'incident' | 'alerts'>, lead = 'while '): string {
+/**
+ * Returns `while QueueFull was still firing`; '' if no alert was firing when the incident was resolved. An end that is
+ * reported after a merge is not told here any more.
+ */
+export function whileFiring(facts: GroupedFacts, lead = 'while '): string {
   const firing = firingWhenResolved(facts)
   if (firing.length === 0) return ''
-  return firing.every(isOpenEnded)
+  return firing.every(isOpenEnded) || endedByMerge(facts.entries, facts.incident.resolvedAt)
     ? `${lead}no end of ${namesOf(firing)} had been reported`
     : `${lead}${namesOf(firing)} ${firing.length === 1 ? 'was' : 'were'} still firing`
 }

@@ -113,7 +113,9 @@ function criticalText(facts: GroupedFacts): string {
       return `${formatSeconds(seconds)}${loweredText(facts, seconds)}${silencedText(facts)}${afterwardsText(facts, seconds)}`
     // A user resolved the incident while its alerts were firing.
     const lasted = secondsOf(critical.ms, incident.startedAt, incident.resolvedAt ?? incident.startedAt)
-    return `${formatSeconds(lasted)} until ${wasMerged(facts) ? `it was merged into ${intoText(facts)}` : 'it was resolved'}; it was still critical then`
+    return wasMerged(facts)
+      ? `${formatSeconds(lasted)} until it was merged into ${intoText(facts)}; no end had been reported`
+      : `${formatSeconds(lasted)} until it was resolved; it was still critical then`
   }
   if (seconds === null) return 'not known'
   if (cause === 'silence') return formatSeconds(seconds)
