@@ -81,9 +81,11 @@ function isToday(at: number, { now, zone }: Reader): boolean {
   return one.day === today.day && one.month === today.month && one.year === today.year
 }
 
-/** Formats a time within a sentence: `at 03:02` today, `on Wed 16:05` within six days, otherwise `on 17 Nov`. */
+/** Formats a time within a sentence: `at 03:02` today, `on Wed at 16:05` within six days, otherwise `on 17 Nov`. */
 export function formatWhen(at: number, reader: Reader): string {
-  return `${isToday(at, reader) ? 'at' : 'on'} ${formatMoment(at, reader)}`
+  return isToday(at, reader)
+    ? `at ${formatMoment(at, reader)}`
+    : `on ${formatMoment(at, reader).replace(/(?<=^[A-Z][a-z]+) /, ' at ')}`
 }
 
 /**

@@ -25,7 +25,7 @@ export function formatPeriod(from: number, to: number, word = 'to'): string {
   return `${day} ${formatUtcClock(from)} ${word} ${last === day ? '' : `${last} `}${formatUtcClock(to)} UTC`
 }
 
-/** Formats a duration as `1 h 5 min 12 s`, `2 d 3 s` or `0 s`. `seconds` must be a whole number and not negative. */
+/** Formats a duration as `1 h 5 min 12 s`, `1 h 0 min 12 s` or `0 s`. `seconds` must be a whole number and not negative. */
 export function formatSeconds(seconds: number): string {
   const parts: readonly (readonly [number, string])[] = [
     [Math.floor(seconds / 86_400), 'd'],
@@ -33,8 +33,9 @@ export function formatSeconds(seconds: number): string {
     [Math.floor(seconds / 60) % 60, 'min'],
     [seconds % 60, 's'],
   ]
-  const shown = parts.filter(([value]) => value > 0).map(([value, unit]) => `${value} ${unit}`)
-  return shown.length > 0 ? shown.join(' ') : '0 s'
+  const isSet = ([value]: readonly [number, string]) => value > 0
+  const shown = parts.slice(parts.findIndex(isSet), parts.findLastIndex(isSet) + 1)
+  return shown.map(([value, unit]) => `${value} ${unit}`).join(' ') || '0 s'
 }
 
 /** Returns the difference between two times in whole seconds, after truncating both as in `formatTime`. */

@@ -79,9 +79,9 @@ test('a recovery quotes what an alert said while it was critical, or only its na
 })
 
 for (const [what, kind, ends, second, count, quoted] of [
-  ['a recovery', 'recovered', [1, 2], 'shard 2 lost', 2, 'It was: Shard: shard 1 lost and 1 more.'],
-  ['a reminder', 'reminder', [null, null], 'shard 2 lost', 2, 'Shard: shard 1 lost and 1 more.'],
-  ['a message of a larger incident', 'opened', [null, null], 'shard 2 lost', 30, 'Shard: shard 1 lost and more.'],
+  ['a recovery', 'recovered', [1, 2], 'shard 2 lost', 2, 'It was: Shard: shard 1 lost (and 1 more).'],
+  ['a reminder', 'reminder', [null, null], 'shard 2 lost', 2, 'Shard: shard 1 lost (and 1 more).'],
+  ['a message of a larger incident', 'opened', [null, null], 'shard 2 lost', 30, 'Shard: shard 1 lost (and more).'],
   ['a message about the same', 'opened', [null, null], 'shard 1 lost', 2, 'Shard: shard 1 lost.'],
   ['a reminder after one of two has ended', 'reminder', [1, null], 'shard 2 lost', 2, 'Shard: shard 2 lost.'],
 ] as const) {
@@ -135,7 +135,7 @@ test('what never was critical is quoted as it is', () => {
 
 test('a touched incident resolves by itself after a day, and with the setting off never', () => {
   const touched = item({ kind: 'recovered' }, { problem: healed(), touchedAt: NOW })
-  assert.match(messageTextOf(touched, CONTEXT).body, /It resolves by itself on Sun 14:04 UTC/)
+  assert.match(messageTextOf(touched, CONTEXT).body, /It resolves by itself on Sun at 14:04 UTC/)
   assert.match(
     messageTextOf(touched, { ...CONTEXT, resolveAfter: null }).body,
     /It stays open until a user resolves it/,

@@ -71,9 +71,10 @@ test('an end that follows from a scale-down says so, and ends at different times
 
 test('the detection says who was told first and when, or that there is no channel', () => {
   const told = { hasChannel: true, names: ['mail', 'pager'], firstAt: createdAt + MINUTE }
-  const text = (more: { hasChannel?: boolean; firstAt?: null }) =>
+  const text = (more: { hasChannel?: boolean; names?: string[]; firstAt?: null }) =>
     markdown(generate({ ...BARE, told: { ...told, ...more } }))
-  assert.match(text({}), /- Told: mail and pager, first at 2026-03-14 [0-9:]+ UTC \(E1\)\./)
+  assert.match(text({}), /- Told: mail and pager, the first of them at 2026-03-14 [0-9:]+ UTC \(E1\)\./)
+  assert.match(text({ names: ['mail'] }), /- Told: mail, first at 2026-03-14 [0-9:]+ UTC \(E1\)\./)
   assert.match(text({ hasChannel: false, firstAt: null }), /- There is no notification channel \(E1\)\./)
   assert.match(
     text({ firstAt: null }),

@@ -42,8 +42,8 @@ for (const [ms, text] of [
 
 test('a duration that is over is shown with its seconds', () => {
   assert.deepEqual(
-    [-1, 0.9, 72, 600, 890, 5892, 190_000].map((seconds) => formatLasted(seconds * SECOND)),
-    ['0 s', '0 s', '1 min 12 s', '10 min', '14 min 50 s', '1 h 38 min 12 s', '2 d 4 h 46 min 40 s'],
+    [-1, 0.9, 72, 600, 890, 5892, 7200, 7259, 190_000].map((seconds) => formatLasted(seconds * SECOND)),
+    ['0 s', '0 s', '1 min 12 s', '10 min', '14 min 50 s', '1 h 38 min 12 s', '2 h', '2 h 0 min 59 s', '2 d 4 h 46 min 40 s'],
   )
 })
 
@@ -86,6 +86,14 @@ test('an invalid time is shown as unknown', () => {
   assert.deepEqual([...new Set([...shown, ...dated])], ['unknown time'])
   assert.equal(dayOf(Number.POSITIVE_INFINITY, 'UTC'), null)
 })
+
+for (const [iso, text] of [
+  ['2026-11-19T03:02:00Z', 'at 03:02'],
+  ['2026-11-18T16:05:00Z', 'on Wed at 16:05'],
+  ['2026-11-02T16:05:00Z', 'on 2 Nov'],
+] as const) {
+  test(`${iso} in a sentence is ${text}`, () => assert.equal(formatWhen(Date.parse(iso), READER), text))
+}
 
 test('a period names the day of each end that is not today', () => {
   const now = Date.parse('2026-03-14T12:00:00Z')

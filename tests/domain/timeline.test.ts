@@ -292,7 +292,11 @@ for (const [name, moves, texts] of [
     ['acknowledged', 'acknowledgement taken back', 'acknowledged'],
   ],
   ['with the status, if it is a later one', ['identified by Ada'], ['acknowledged and changed to identified']],
-  ['an automatic change is not one', ['monitoring', 'investigating by Ada'], ['changed to monitoring', 'acknowledged']],
+  [
+    'an automatic change is not one',
+    ['monitoring', 'investigating by Ada'],
+    ['status changed to monitoring', 'acknowledged'],
+  ],
   [
     'neither is a resolution',
     ['resolved: firing by Ada', 'resolved: unreported by Ada'],
@@ -301,9 +305,9 @@ for (const [name, moves, texts] of [
   [
     'neither is a status that a merge takes over, nor a change after it',
     ['investigating by Ada', 'merge by Ada', 'identified by Bo'],
-    ['changed to investigating', 'merge', 'changed to identified'],
+    ['status changed to investigating', 'merge', 'status changed to identified'],
   ],
-  ['nor a change after it', ['resolved by Ada', 'identified by Ada'], ['resolved', 'changed to identified']],
+  ['nor a change after it', ['resolved by Ada', 'identified by Ada'], ['resolved', 'status changed to identified']],
 ] as const) {
   test(`acknowledgement in the timeline: ${name}`, () => assert.deepEqual(statusTexts(...moves), texts))
 }

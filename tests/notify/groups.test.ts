@@ -161,7 +161,7 @@ test('services that come back together are one message, which names the cause, a
   await settled(3)
   const titles = bodies().map(({ data }) => data.message.title)
   assert.match(titles[1], /^cart, payment, search and till have recovered after at most \d+ min\.$/)
-  assert.match(bodies()[1].data.message.body, /Probably because of postgres\.$/)
+  assert.match(bodies()[1].data.message.body, /Probable cause: postgres\.$/)
   assert.equal(
     titles[2],
     '4 incidents came back (4 critical), probably because of postgres: cart, payment, search and till.',
@@ -209,7 +209,7 @@ test('a reminder of what is left of a group names all that nobody works on', asy
   await settled(3)
   const { title, body } = bodies()[2].data.message
   for (const name of ['payment', 'search', 'till']) assert.ok(`${title} ${body}`.includes(name), `${title} ${body}`)
-  assert.match(body, /Nobody has acknowledged \w+ and \w+ either\./)
+  assert.match(body, /Not acknowledged either: \w+ and \w+\./)
 })
 
 test('a channel that wants only groups hears nothing of a single incident', async (t) => {

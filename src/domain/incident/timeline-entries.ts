@@ -140,7 +140,7 @@ function statusText(entry: EntryFact): string {
   if (facts?.code === 'unreported') return reasoned(code, `no end of ${alertNames(facts)} was reported`)
   if (code === 'resolved') return reasoned(code, text)
   if (code === 'open') return reasoned(text === '' ? 'acknowledgement taken back' : 'open again', text)
-  return reasoned(text === '' ? `changed to ${code}` : code, text)
+  return reasoned(text === '' ? `status changed to ${code}` : code, text)
 }
 
 function reasoned(what: string, text: string): string {

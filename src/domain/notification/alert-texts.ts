@@ -91,13 +91,13 @@ export function namedAlerts(item: MessageItem): readonly MessageAlert[] {
   return [...byCondition.values()].toReversed().slice(0, NAMED)
 }
 
-/** Returns ` and 1 more` if other alerts of the same condition, such as those of other shards, say something else. */
+/** Returns ` (and 1 more)` if other alerts of the same condition, such as those of other shards, say something else. */
 function moreText(item: MessageItem, { condition }: MessageAlert): string {
   const alike = alertsAbout(item).filter((one) => one.condition === condition)
   const texts = new Set(alike.map((one) => one.summary))
   if (texts.size < 2) return ''
   const isAll = item.alerts.length >= item.incident.alertCount
-  return ` and ${isAll ? `${formatCount(texts.size - 1)} ` : ''}more`
+  return ` (and ${isAll ? `${formatCount(texts.size - 1)} ` : ''}more)`
 }
 
 /** Returns the alerts that a message is about: those that fire, or those that are over if the problem is over. */

@@ -111,7 +111,7 @@ function digestOf(all: readonly MessageItem[], context: MessageContext): Message
 /** Names the cause that all incidents have in common; '' if there is none. */
 function becauseText(items: readonly MessageItem[]): string {
   const [group, other] = [...new Set(items.map((item) => item.group))]
-  return group && other === undefined ? `Probably because of ${shortened(group.cause)}.` : ''
+  return group && other === undefined ? `Probable cause: ${shortened(group.cause)}.` : ''
 }
 
 /**

@@ -115,10 +115,10 @@ export function flappingText(item: MessageItem, name: string, context: MessageCo
   return `${name} is still flapping: ${often}. ${state}.`
 }
 
-/** Returns what a reminder adds: `Nobody has acknowledged cart and web either.`, and who declared the incident. */
+/** Returns what a reminder adds: `Not acknowledged either: cart and web.`, and who declared the incident. */
 export function remindedText({ kind, alike = [], incident }: MessageItem): string {
   if (!REMINDERS.has(kind)) return ''
-  const others = alike.length === 0 ? '' : `Nobody has acknowledged ${namedUpTo(alike, NAMED_BRIEFLY)} either. `
+  const others = alike.length === 0 ? '' : `Not acknowledged either: ${namedUpTo(alike, NAMED_BRIEFLY)}. `
   return `${others}${incident.origin === 'manual' ? `${incident.declaredBy ?? 'A user'} declared it.` : ''}`.trimEnd()
 }
 

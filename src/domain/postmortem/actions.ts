@@ -106,7 +106,7 @@ const RULES: readonly Rule[] = [
     because: ({ incident }) =>
       incident.cause === 'silence' ? { text: 'No heartbeat arrived.', refs: [incidentRef(incident)] } : null,
   },
-  { id: 'alert-coverage', text: 'Add an alert that detects this problem automatically.', because: foundByPerson },
+  { id: 'alert-coverage', text: 'Let an alert detect this problem before people do.', because: foundByPerson },
   {
     id: 'report-ends',
     text: 'Configure the sender to report when alerts end (send_resolved: true), so that incmon does not have to infer the end.',

@@ -166,7 +166,8 @@ export function unheardSentences(facts: Pick<GroupedFacts, 'alerts'>): readonly 
 export function toldSentences(facts: GroupedFacts): readonly Sentence[] {
   const { incident, told } = facts
   if (!told || told.firstAt === null) return [untoldSentence(facts) ?? []].flat()
-  const text = `Told: ${joinNames(told.names)}, first at ${formatTime(told.firstAt)}.`
+  const first = told.names.length > 1 ? 'the first of them' : 'first'
+  const text = `Told: ${joinNames(told.names)}, ${first} at ${formatTime(told.firstAt)}.`
   return [{ text, refs: [incidentRef(incident)] }]
 }
 

@@ -13,7 +13,7 @@ import {
   wasMerged,
 } from './critical.ts'
 import type { KeyFact, Metric, Postmortem } from './document.ts'
-import { type GroupedFacts, incidentRef, intoRefs, intoText, mergedInto } from './groups.ts'
+import { type GroupedFacts, incidentRef, intoRefs, intoText, mergedInto, whileFiring } from './groups.ts'
 import { secondsOf } from './metrics.ts'
 import { changesBefore, cordonSentences, rejectedOf } from './no-cause.ts'
 import { causeElsewhere, earlierReports } from './others.ts'
@@ -114,7 +114,7 @@ function criticalText(facts: GroupedFacts): string {
     // A user resolved the incident while its alerts were firing.
     const lasted = secondsOf(critical.ms, incident.startedAt, incident.resolvedAt ?? incident.startedAt)
     return wasMerged(facts)
-      ? `${formatSeconds(lasted)} until it was merged into ${intoText(facts)}; no end had been reported`
+      ? `${formatSeconds(lasted)} until it was merged into ${intoText(facts)}${whileFiring(facts) === '' ? '' : '; no end had been reported'}`
       : `${formatSeconds(lasted)} until it was resolved; it was still critical then`
   }
   if (seconds === null) return 'not known'
