@@ -294,7 +294,7 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
   ],
   'docs/promise.md': [
     ['A connection can have … open responses', BUDGETS['open-responses'].value],
-    ['At most … alerts can wait', constantOf('engine', 'MAX_ITEMS_QUEUED')],
+    ['most … alerts wait for the disk', constantOf('engine', 'MAX_ITEMS_QUEUED')],
     ['bodies of up to … KiB', constantOf('pending-bodies', 'SMALL_BYTES') / 1024],
   ],
   'docs/silences.md': [
