@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createChannel } from '../../src/actions/channels.ts'
 import { remind } from '../../src/actions/notifications.ts'
-import { changeIncident, mergeIncidents } from '../helpers/acts.ts'
+import { changeIncident, createIncident, mergeIncidents } from '../helpers/acts.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
 import { pump } from '../helpers/pump.ts'
@@ -139,17 +139,35 @@ test('what fires again in one incident is told once', async (t) => {
   assert.deepEqual(states().filter((one) => one.includes('open')).length, 1)
 })
 
-test('a merged incident that a user reopens does not count what goes on in the other one', async (t) => {
-  const { until, told, states, deps, acme, idOf } = await merged(t)
-  await changeIncident(deps, acme.key, idOf('b: '), { status: 'open' }, 'Dana')
-  await until(4)
-  const texts = told().filter((text) => text.startsWith('reminder'))
-  assert.ok(
-    texts.every((text) => text.includes(': a has been critical')),
-    texts.join('\n'),
-  )
-  assert.match(states()[0] ?? '', /A\+B of b$/)
-  assert.match(states()[1] ?? '', / 0 $/)
+for (const status of ['open', 'investigating', 'monitoring'] as const) {
+  test(`a merged incident that a user makes ${status} again is refused, and goes on in the other one`, async (t) => {
+    const { until, told, states, deps, acme, idOf } = await merged(t)
+    await assert.rejects(changeIncident(deps, acme.key, idOf('b: '), { status }, 'Dana'), {
+      code: 'conflict',
+      message: 'this incident was merged into incident 1: reopen that one, or open another one',
+    })
+    await until(4)
+    const texts = told().filter((text) => text.startsWith('reminder'))
+    assert.ok(
+      texts.every((text) => text.includes(': a has been critical')),
+      texts.join('\n'),
+    )
+    assert.deepEqual(states(), ['a: A open 2 A+B of b'])
+  })
+}
+
+test('the incident that took it can be reopened, but not one that was resolved before it was merged', async (t) => {
+  const { until, deps, acme, idOf, merge, service } = await merged(t)
+  const change = (title: string, status: 'open' | 'resolved') =>
+    changeIncident(deps, acme.key, idOf(title), { status }, 'Dana')
+  await change('a: ', 'resolved')
+  await change('a: ', 'open')
+  const declared = { title: 'c: Typo', serviceId: service('a')?.id ?? '', severity: 'warning' } as const
+  await createIncident(deps, acme.key, declared, 'Dana')
+  await change('c: ', 'resolved')
+  await merge('c: ', 'a: ')
+  await until(3)
+  await assert.rejects(change('c: ', 'open'), { code: 'conflict' })
 })
 
 test('merged into the incident of a node, a condition counts there alone', async (t) => {

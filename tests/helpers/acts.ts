@@ -6,6 +6,7 @@
 import type { Deps } from '../../src/actions/deps.ts'
 import * as alerts from '../../src/engine/changes/alerts.ts'
 import * as incidents from '../../src/engine/changes/incidents/incident-changes.ts'
+import { mergeIncidents as mergeInto } from '../../src/engine/changes/incidents/merge.ts'
 import * as services from '../../src/engine/changes/services.ts'
 import * as silences from '../../src/engine/changes/silences/silences.ts'
 import type { Context } from '../../src/engine/state/context.ts'
@@ -21,7 +22,7 @@ function byEngine<Args extends unknown[], Outcome>(act: Act<Args, Outcome>) {
 export const resolveAlert = byEngine(alerts.resolveAlert)
 export const createIncident = byEngine(incidents.createIncident)
 export const changeIncident = byEngine(incidents.changeIncident)
-export const mergeIncidents = byEngine(incidents.mergeIncidents)
+export const mergeIncidents = byEngine(mergeInto)
 export const addNote = byEngine(incidents.addNote)
 export const createService = byEngine(services.createService)
 export const updateService = byEngine(services.updateService)

@@ -79,6 +79,19 @@ test('a merge resolves the source, and both timelines name the other incident', 
   assert.partialDeepStrictEqual(merged(kept), { ...by, text: took, ref: `incident/${from.id}` })
 })
 
+test('the source cannot be reopened, but its title can be changed; Charlie does not find it', async (t) => {
+  const { from, merge, request, token, charlie } = two(t)
+  await merge()
+  const change = (body: object, as = token) => request('PATCH', `/api/incidents/${from.id}`, { token: as, body })
+  const { status, body } = await change({ status: 'open' })
+  assert.deepEqual(
+    [status, body.detail],
+    [409, 'this incident was merged into incident 2: reopen that one, or open another one'],
+  )
+  assert.equal((await change({ title: 'Cart' })).status, 200)
+  assert.equal((await change({ status: 'open' }, charlie.token)).status, 404)
+})
+
 test('the postmortem of the source contains its former alerts', async (t) => {
   const { from, merge, request, token } = two(t)
   await merge()

@@ -257,7 +257,10 @@ async function happen(flow: Flow, world: World, { deed, name }: Act): Promise<vo
     await changeIncident(flow.deps, flow.acme.key, first.id, { status }, 'Dana')
     if (deed === 'resolve') world.isResolved = true
   } else if (!first && own[0] && deed === 'reopen') {
-    await changeIncident(flow.deps, flow.acme.key, own[0].id, { status: 'open' }, 'Dana')
+    const isRefused = (error: { readonly code?: string }) => assert.equal(error.code, 'conflict') === undefined
+    const done = changeIncident(flow.deps, flow.acme.key, own[0].id, { status: 'open' }, 'Dana')
+    // A merged incident cannot be reopened.
+    if (await done.then(() => false, isRefused)) return
     world.isResolved = false
     for (const one of firing.keys()) firing.set(one, now)
   }

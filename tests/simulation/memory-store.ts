@@ -5,6 +5,7 @@
 
 import { nodeIn } from '../../src/domain/event/reason-message.ts'
 import type { StoredEvent } from '../../src/domain/event/stored-event.ts'
+import { TOOK } from '../../src/domain/incident/merge.ts'
 import type { Notice } from '../../src/domain/notice.ts'
 import { firstDueAt, scheduleAlerts } from '../../src/engine/changes/sweep.ts'
 import { putAlert } from '../../src/engine/state/alerts.ts'
@@ -186,6 +187,13 @@ const FACTS: Answers = {
   labels: ({ alerts }, _, { rowIds }) => {
     const wanted = [...alerts.values()].filter((one) => rowIds.includes(one.live.rowId))
     return new Map(wanted.map((one) => [one.live.rowId, one.labels]))
+  },
+  mergedInto: ({ timeline, incidents }, rowId, { incidentId }) => {
+    const own = timeline.filter((one) => one.incidentId === incidentId && one.kind === 'merged')
+    const ref = own.findLast(({ text }) => !text.startsWith(TOOK))?.ref
+    const all = [...incidents.values()].filter(({ organizationId }) => organizationId === rowId)
+    const number = all.sort((a, b) => a.rowId - b.rowId).findIndex(({ id }) => ref === `incident/${id}`) + 1
+    return number || null
   },
   silence: ({ silences }, rowId, { id }) => find(silences, rowId, id),
   incident: ({ incidents }, rowId, { id }) => find(incidents, rowId, id),

@@ -1,11 +1,7 @@
 /** What people do to existing records in a simulation. */
 import { resolveAlert } from '../../src/engine/changes/alerts.ts'
-import {
-  addNote,
-  changeIncident,
-  createIncident,
-  mergeIncidents,
-} from '../../src/engine/changes/incidents/incident-changes.ts'
+import { addNote, changeIncident, createIncident } from '../../src/engine/changes/incidents/incident-changes.ts'
+import { mergeIncidents } from '../../src/engine/changes/incidents/merge.ts'
 import { mergeServices, updateService } from '../../src/engine/changes/services.ts'
 import { createSilence, expireSilence } from '../../src/engine/changes/silences/silences.ts'
 import type { Context } from '../../src/engine/state/context.ts'

@@ -18,6 +18,9 @@ type Merge = {
   readonly why: string
 }
 
+/** How the entry of a remaining incident begins. */
+export const TOOK = 'merged into this incident'
+
 /** Timeline entries about the incident itself. A merge does not move these entries. */
 export const OWN_ENTRIES = ['opened', 'edited', 'status', 'reopened'] as const
 
@@ -108,7 +111,7 @@ function ratedAs(from: LiveIncident, into: LiveIncident): Severity {
 export function mergeOf(from: Mergeable, into: Mergeable): Merge {
   return {
     startedAt: Math.min(from.startedAt, into.startedAt),
-    took: `merged into this incident: ${quoted(from.title)}`,
+    took: `${TOOK}: ${quoted(from.title)}`,
     why: `merged into ${quoted(into.title)}`,
   }
 }

@@ -50,6 +50,8 @@ export type Facts = {
   readonly recentEvents: { readonly asked: Since; readonly found: readonly ReceivedEvent[] }
   /** How many notes and edits the timeline of an incident has, and the length of their texts in characters. */
   readonly notes: { readonly asked: { readonly incidentId: number }; readonly found: Notes }
+  /** The number of the incident into which an incident was merged, or null. */
+  readonly mergedInto: { readonly asked: { readonly incidentId: number }; readonly found: number | null }
   /** The event of a cluster that happened at this time; null if it is not stored. */
   readonly event: { readonly asked: Happened; readonly found: Stored | null }
   /** What the newest event of an alert said while it fired with this severity, or null. */

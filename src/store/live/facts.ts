@@ -1,10 +1,12 @@
 /** Loads the facts that a decision needs from the history. Each kind of fact requires one query. */
 import { sql as raw } from 'kysely'
 import { nodeIn } from '../../domain/event/reason-message.ts'
+import { TOOK } from '../../domain/incident/merge.ts'
 import { type FactKind, type Facts, WRITTEN } from '../../engine/state/facts.ts'
 import { summaryOf } from '../alert-texts.ts'
 import { findPipeline } from '../correlation/pipelines.ts'
 import { findAnswer } from '../idempotency-keys.ts'
+import { findIncident } from '../incident/incidents.ts'
 import { findLiveIncident } from '../incident/live-incidents.ts'
 import { payloadOf } from '../payloads.ts'
 import { listImages } from '../service/images.ts'
@@ -42,6 +44,10 @@ const READERS: Readers = {
     db.all(eventsOfPod, { serviceId, object: `Pod/${pod}` }).flatMap((one) => nodeIn(one) ?? [])[0] ?? null,
   recentEvents: (db, _, asked) => db.all(newestEvents, asked).reverse(),
   notes: (db, _, { incidentId }) => db.first(notesOf, { incidentId }) ?? { entries: 0, length: 0 },
+  mergedInto: (db, organizationId, { incidentId }) => {
+    const ref = db.all(mergesOf, { incidentId }).findLast(({ text }) => !text.startsWith(TOOK))?.ref
+    return ref ? (findIncident(db, organizationId, ref.replace('incident/', ''))?.number ?? null) : null
+  },
   event: (db, organizationId, asked) => {
     const found = db.first(eventOf, { organizationId, ...asked })
     return found ? { rowId: found.id, id: uuidFromBytes(found.uuid) } : null
@@ -181,6 +187,14 @@ const notesOf = query<{ incidentId: number }>()((sql, hole) =>
     .select(raw<number>`ifnull(sum(length(text)), 0)`.as('length'))
     .where('incident_id', '=', hole('incidentId'))
     .where('kind', 'in', WRITTEN),
+)
+const mergesOf = query<{ incidentId: number }>()((sql, hole) =>
+  sql
+    .selectFrom('timeline')
+    .select(['text', 'ref'])
+    .where('incident_id', '=', hole('incidentId'))
+    .where('kind', '=', 'merged')
+    .orderBy('id'),
 )
 const alertByUuid = query<{ organizationId: number; uuid: Buffer }>()((sql, hole) =>
   sql

@@ -4,13 +4,8 @@ import { type FieldError, IncmonError } from '../../domain/error.ts'
 import { ACTION_STATES } from '../../domain/postmortem/document.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
 import { formatCount } from '../../domain/text.ts'
-import {
-  addNote,
-  changeIncident,
-  createIncident,
-  mergeIncidents,
-  noteChange,
-} from '../../engine/changes/incidents/incident-changes.ts'
+import { addNote, changeIncident, createIncident, noteChange } from '../../engine/changes/incidents/incident-changes.ts'
+import { mergeIncidents } from '../../engine/changes/incidents/merge.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import { findIncident, findIncidentByNumber, type IncidentRecord } from '../../store/incident/incidents.ts'
 import { type PageRoute, page, type Visit } from '../page.ts'

@@ -9,7 +9,7 @@ import type { IncidentView } from './view.ts'
 
 export const Actions: FC<{ view: IncidentView }> = ({ view }) => {
   const { group } = view
-  const { number, href, status, service, firingAlerts, hasPostmortem } = view.incident
+  const { number, href, status, service, firingAlerts, hasPostmortem, isMerged } = view.incident
   const action = `${href}/status`
   if (status === 'resolved') {
     return (
@@ -19,9 +19,11 @@ export const Actions: FC<{ view: IncidentView }> = ({ view }) => {
             Postmortem
           </a>
         ) : null}
-        <Action action={action} fields={{ status: 'investigating' }} look={firingAlerts > 0 ? 'primary' : ''}>
-          Reopen
-        </Action>
+        {isMerged ? null : (
+          <Action action={action} fields={{ status: 'investigating' }} look={firingAlerts > 0 ? 'primary' : ''}>
+            Reopen
+          </Action>
+        )}
       </div>
     )
   }

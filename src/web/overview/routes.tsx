@@ -214,7 +214,8 @@ function deployOf(
   const branch = isolated(facts.branch)
   const detail = facts.sha === null ? branch : `${branch}, ${facts.sha.slice(0, 8)}`
   const links = counts.get(ref) ?? 0
-  const followed = links === 0 ? 'linked to no alert' : `linked to ${areAll ? '' : 'at least '}${countOf(links, 'alert')}`
+  const followed =
+    links === 0 ? 'linked to no alert' : `linked to ${areAll ? '' : 'at least '}${countOf(links, 'alert')}`
   const href = `/services/${service}`
   return [{ ref, outcome, detail, followed, href, at, serviceId: service, linked: links > 0 }]
 }

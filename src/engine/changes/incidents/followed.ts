@@ -9,8 +9,8 @@ import { serviceName } from '../../../domain/text.ts'
 import type { Context } from '../../state/context.ts'
 import { hasNamesake } from '../conditions.ts'
 import { firingIn, noteJoined } from './find.ts'
-import { mergeIncidents } from './incident-changes.ts'
 import { addEntry, MAX_TITLE, unresolvedIncidents } from './incidents.ts'
+import { mergeIncidents } from './merge.ts'
 
 /**
  * Moves the incident of an alert that has moved to another service. While others of the incident fire that are as severe, the

@@ -1,22 +1,19 @@
-/** Manual incident changes: open, edit, add a note, merge. */
+/** Manual incident changes: open, edit, add a note. */
 import { BUDGETS } from '../../../domain/budgets.ts'
 import { IncmonError } from '../../../domain/error.ts'
-import { acknowledged, onAgain, takenOver } from '../../../domain/incident/acknowledgement.ts'
+import { acknowledged } from '../../../domain/incident/acknowledgement.ts'
 import type { IncidentStatus } from '../../../domain/incident/incident.ts'
 import { begunAt, regraded, withRating } from '../../../domain/incident/lasted.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
-import { mergedProblem, mergeOf, OWN_ENTRIES, refuseMerge } from '../../../domain/incident/merge.ts'
-import { alarmed, begun, closed, left, NO_PROBLEM, reopened } from '../../../domain/incident/problem.ts'
-import { notificationKindOf } from '../../../domain/notification/kind.ts'
+import { alarmed, begun, left, NO_PROBLEM, reopened } from '../../../domain/incident/problem.ts'
 import { rank, type Severity } from '../../../domain/severity.ts'
 import { countOf, formatCount } from '../../../domain/text.ts'
 import type { Context } from '../../state/context.ts'
 import { conditionsOf } from '../conditions.ts'
 import { evaluate } from '../evaluate.ts'
 import { edits, noteEdits } from './edits.ts'
-import { mergedNamerOf } from './elsewhere.ts'
-import { findIncident, firingAfterwards, NO_INCIDENT, noteJoined, requireIncident } from './find.ts'
-import { addAlerts, addEntry, moveIncident, openIncident, tell } from './incidents.ts'
+import { firingAfterwards, requireIncident } from './find.ts'
+import { addAlerts, addEntry, moveIncident, openIncident, suppress } from './incidents.ts'
 
 /**
  * Opens an incident manually. Firing alerts of the service join the incident.
@@ -62,12 +59,13 @@ type IncidentChange = {
 
 /**
  * Updates the given fields of an incident. Returns whether anything changed. A resolved incident can be reopened.
- * @throws IncmonError `not-found`; `invalid` if the start time is in the future
+ * @throws IncmonError `not-found`; `invalid` if the start time is in the future; `conflict` if it was merged
  */
 export function changeIncident(ctx: Context, id: string, change: IncidentChange, actor: string, now: number): boolean {
   const before = requireIncident(ctx, id)
   const after = changed(before, change, actor, now)
   if (after === before) return false
+  if (before.status === 'resolved' && after.status !== 'resolved') refuseMerged(ctx, before)
   const texts = edits(before, after)
   refuseText(ctx, before, texts.join(''), texts.length)
   noteEdits(ctx, before, texts, actor, now)
@@ -86,6 +84,16 @@ export function changeIncident(ctx: Context, id: string, change: IncidentChange,
   return true
 }
 
+/** Refuses to reopen an incident that was merged: its alerts belong to the other one. */
+function refuseMerged(ctx: Context, { rowId }: LiveIncident): void {
+  const into = ctx.fact('mergedInto', { incidentId: rowId })
+  if (into === null) return
+  throw new IncmonError(
+    'conflict',
+    `this incident was merged into incident ${into}: reopen that one, or open another one`,
+  )
+}
+
 /** Acknowledges the open incidents or, with `undo`, takes that back if nobody has moved on. @throws IncmonError `not-found` */
 export function acknowledgeIncidents(
   ctx: Context,
@@ -97,11 +105,6 @@ export function acknowledgeIncidents(
   const [from, to] = undo ? (['investigating', 'open'] as const) : (['open', 'investigating'] as const)
   for (const id of ids.filter((one) => requireIncident(ctx, one).status === from))
     changeIncident(ctx, id, { status: to }, actor, now)
-}
-
-function suppress(ctx: Context, serviceId: number): void {
-  const service = ctx.state.services.get(serviceId)
-  if (service) ctx.put.service({ ...service, suppressed: true })
 }
 
 function changed(before: LiveIncident, change: IncidentChange, actor: string, now: number): LiveIncident {
@@ -186,65 +189,4 @@ export function noteChange(ctx: Context, id: string, text: string, actor: string
   if (fullOf(ctx, incident, text, 1) === null)
     addEntry(ctx, incident, { at: now, kind: 'edited', code: null, text, actor, ref: null })
   ctx.put.incident({ ...incident, touchedAt: now }, incident)
-}
-
-/**
- * Moves the alerts, links and timeline of one incident into another, and resolves the first incident.
- * @throws IncmonError `not-found`; `unprocessable` if the incident `into` does not exist; `conflict` if the two
- * incidents cannot be merged
- */
-export function mergeIncidents(
-  ctx: Context,
-  ids: { readonly from: string; readonly into: string },
-  actor: string | null,
-  now: number,
-): void {
-  const from = requireIncident(ctx, ids.from)
-  const into = findIncident(ctx, ids.into)
-  if (!into) throw new IncmonError('unprocessable', `into: ${NO_INCIDENT}`, [{ path: 'into', message: NO_INCIDENT }])
-  const refusal = refuseMerge(from, into)
-  if (refusal !== null) throw new IncmonError('conflict', refusal)
-  const { startedAt, took, why } = mergeOf(from, into)
-  // The store writes the postmortem before it moves the alerts, because the postmortem describes these alerts.
-  const move = { before: from, after: ended(from, now), why, actor, now, mergedInto: into }
-  const wasOpen = from.status !== 'resolved'
-  const left = wasOpen ? moveIncident(ctx, move) : from
-  const merged = { at: now, kind: 'merged', code: null, actor } as const
-  addEntry(ctx, left, { ...merged, text: why, ref: `incident/${into.id}` })
-  addEntry(ctx, into, { ...merged, text: took, ref: `incident/${left.id}` })
-  const { severity, problem } = mergedProblem(from, into, mergedNamerOf(ctx.state, from, into), now)
-  const isBack = into.problem.isOver && problem.since !== null
-  const back = isBack ? { ...onAgain(into, now), problem: alarmed(problem, now) } : { problem }
-  const touchedAt = actor === null ? into.touchedAt : now
-  const joined = {
-    ...{ ...into, severity, startedAt, touchedAt },
-    alertCount: into.alertCount + left.alertCount,
-    ...back,
-  }
-  const after = { ...joined, ...takenOver(from, joined) }
-  const isTaken = after.status !== joined.status
-  const because = isTaken
-    ? `${after.acknowledgedBy ?? 'a user'} works on “${from.title}”`
-    : 'the merged problem goes on'
-  const change = isBack ? null : notificationKindOf(into, after)
-  // Who acknowledged the other incident works on this one, whoever merged them.
-  const isTold = change === 'acknowledged'
-  moveIncident(ctx, { before: into, after, why: because, actor, now, tells: isTold ? null : change })
-  if (isTold) tell(ctx, after, { change, conditions: problem.firing, actor: after.acknowledgedBy, now })
-  ctx.put.incident({ ...left, alertCount: 0 }, left)
-  ctx.emit({ kind: 'incident-merged', from: left.rowId, into: into.rowId, ownEntries: OWN_ENTRIES })
-  noteJoined(ctx, into, now)
-  if (left.serviceId !== into.serviceId && wasOpen) {
-    // The target incident now covers these alerts, so they open no new incident until they have ended once.
-    suppress(ctx, left.serviceId)
-    evaluate(ctx, left.serviceId, now)
-  }
-  evaluate(ctx, into.serviceId, now)
-  const kept = ctx.state.incidents.get(into.rowId)
-  if (kept && isBack) tell(ctx, kept, { change: 'again', conditions: kept.problem.firing, actor, now })
-}
-
-function ended(incident: LiveIncident, now: number): LiveIncident {
-  const problem = closed(incident.problem, now)
-  return { ...incident, status: 'resolved', resolvedAt: now, touchedAt: now, problem }
 }

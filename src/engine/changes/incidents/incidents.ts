@@ -48,6 +48,12 @@ export function lastResolvedIncident(
   return resolved.sort((a, b) => (b.resolvedAt ?? 0) - (a.resolvedAt ?? 0) || b.rowId - a.rowId)[0] ?? null
 }
 
+/** Alerts of a service that fire open no incident until they have ended once. */
+export function suppress(ctx: Context, serviceId: number): void {
+  const service = ctx.state.services.get(serviceId)
+  if (service) ctx.put.service({ ...service, suppressed: true })
+}
+
 type Opening = Pick<
   LiveIncident,
   'title' | 'severity' | 'origin' | 'cause' | 'startedAt' | 'touchedAt' | 'problem' | 'previous'

@@ -9,8 +9,8 @@ import {
   addNote,
   changeIncident,
   createIncident,
-  mergeIncidents,
 } from '../../../engine/changes/incidents/incident-changes.ts'
+import { mergeIncidents } from '../../../engine/changes/incidents/merge.ts'
 import { findGroup, findGroups } from '../../../store/incident/groups.ts'
 import { findIncident, type IncidentRecord, listIncidents } from '../../../store/incident/incidents.ts'
 import { findSuspects } from '../../../store/incident/suspects.ts'
