@@ -184,6 +184,8 @@ export function lengthOf(item: MessageItem, context: MessageContext): string {
 
 function resolvedText(item: MessageItem, name: string, context: MessageContext): string {
   const { actor, incident, service, mergedInto, names } = item
+  const isOn = incident.problem.since !== null
+  if (isSender(service.name) && isOn) return `${actor} resolved the incident, but ${lastingText(item, context)}.`
   if (isSender(service.name))
     return `${name} sends ${incident.problem.had.length > 0 ? 'all of its heartbeats' : 'its heartbeat'} again after ${formatLasted(lengthsOf(incident, context.now).onMs)}.`
   if (mergedInto !== null) {
@@ -222,7 +224,9 @@ function sentencesOf(item: MessageItem, context: MessageContext): string[] {
   const { kind, incident, service } = item
   const isOver = kind === 'resolved' || kind === 'recovered'
   if (isSender(service.name))
-    return isOver ? [] : ['Problems with your services may go unnoticed until the sender reports again.']
+    return isOver && incident.problem.since === null
+      ? []
+      : ['Problems with your services may go unnoticed until the sender reports again.']
   const count = countText(incident)
   const burns = phaseOf(incident.problem, context.now) === 'on' && !isOver
   const isDeclared = incident.origin === 'manual' && namedAlerts(item).length === 0

@@ -195,7 +195,7 @@ function toneOf(item: MessageItem): Tone {
 /** Returns whether nothing of an incident that is over fires or goes on elsewhere, and nothing with the same cause burns. */
 export function isAllClear({ kind, incident, names, mergedInto, goesOn = [], group }: MessageItem): boolean {
   const elsewhere = goesOn.length + (kind === 'recovered' || mergedInto !== null ? names.length : 0)
-  const burns = kind === 'recovered' && group !== null && burningText(group) !== ''
+  const burns = incident.problem.since !== null || (kind === 'recovered' && group !== null && burningText(group) !== '')
   return incident.firingAlerts + elsewhere === 0 && !burns
 }
 

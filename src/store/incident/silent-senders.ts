@@ -1,5 +1,6 @@
 /** Finds when the senders of an incident's alerts sent no heartbeat. */
 import type { AlertFact, Unheard } from '../../domain/incident/facts.ts'
+import { endOf } from '../../domain/incident/lasted.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { PROMETHEUS } from '../../domain/sender/sender.ts'
 import { senderService, subjectName } from '../../domain/sender/sender-name.ts'
@@ -15,7 +16,7 @@ const silences = query<{ organizationId: number; from: number; until: number }>(
   sql
     .selectFrom('incidents')
     .innerJoin('services', 'services.id', 'incidents.service_id')
-    .select(['incidents.uuid', 'incidents.problem', 'started_at as from', 'resolved_at as to'])
+    .select(['incidents.uuid', 'incidents.problem', 'started_at as from', 'resolved_at as resolvedAt'])
     .select(['services.cluster', 'services.namespace', 'services.name'])
     .where('incidents.organization_id', '=', hole('organizationId'))
     .where('incidents.created_at', '>=', hole('from'))
@@ -50,7 +51,8 @@ export function withUnheard<Alert extends Pick<AlertFact, 'uuid'>>(
 ): (Alert & { readonly unheard?: Unheard })[] {
   const silent = db
     .all(silences, { organizationId, from: startedAt, until: now })
-    .filter(({ problem }) => toProblem(problem).had.length === 0)
+    .map(({ problem, ...one }) => ({ ...one, problem: toProblem(problem) }))
+    .filter(({ problem }) => problem.had.length === 0)
   if (silent.length === 0) return alerts
   const found = new Map(
     db.all(repeated, { incidentId: rowId }).flatMap(({ uuid, source, cluster, receiver, lastSeenAt, ...alert }) => {
@@ -58,10 +60,12 @@ export function withUnheard<Alert extends Pick<AlertFact, 'uuid'>>(
       const until = alert.resolution === 'reported' ? (alert.endsAt ?? now) : now
       const name = senderService({ source, receiver: receiver ?? PROMETHEUS })
       const own = silent.find(
-        (one) => one.name === name && one.cluster === cluster && (one.to ?? now) > lastSeenAt && one.from < until,
+        (one) =>
+          one.name === name && one.cluster === cluster && (endOf(one, now) ?? now) > lastSeenAt && one.from < until,
       )
       if (!own) return []
-      const to = own.to !== null && own.to <= now ? own.to : null
+      const end = endOf(own, now)
+      const to = end !== null && end <= now ? end : null
       const unheard = { ref: `incident/${uuidFromBytes(own.uuid)}`, sender: subjectName(own), from: own.from, to }
       return [[uuidFromBytes(uuid), unheard] as const]
     }),

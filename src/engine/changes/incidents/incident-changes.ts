@@ -139,7 +139,10 @@ function changed(before: LiveIncident, change: IncidentChange, actor: string, no
 
 function statusChange(before: LiveIncident, status: IncidentStatus, now: number) {
   if (status === 'resolved') {
-    return { resolvedAt: before.resolvedAt ?? now, problem: left(before.problem, now) }
+    // Only the sender's next report ends such a problem.
+    const goesOn = before.cause === 'silence' && before.problem.since !== null
+    const silent = { ...before.problem, knownAt: now, isOver: true, isSuppressed: true }
+    return { resolvedAt: before.resolvedAt ?? now, problem: goesOn ? silent : left(before.problem, now) }
   }
   if (before.status !== 'resolved') return {}
   return { resolvedAt: null, problem: reopened(before.problem, before.origin, now) }

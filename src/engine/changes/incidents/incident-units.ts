@@ -89,7 +89,7 @@ export function followLeft(ctx: Context, found: Evaluated, now: number): void {
   const { service, health } = found
   const critical = new Set(health.critical.map(({ alertId }) => alertId))
   for (const incident of incidentsOf(ctx.state, service.rowId)) {
-    if (incident.status !== 'resolved') continue
+    if (incident.status !== 'resolved' || incident.cause === 'silence') continue
     const { since, isMuted, isGuess, endedAt } = incident.problem
     const goesOn = since !== null || isMuted
     const followed = goesOn || isGuess ? observedLeft(ctx, incident, goesOn ? critical : NONE, found, now) : incident

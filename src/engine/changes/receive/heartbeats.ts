@@ -10,6 +10,7 @@ import { joinNames } from '../../../domain/text.ts'
 import type { Context } from '../../state/context.ts'
 import { settingsOf } from '../../state/state.ts'
 import { clusterOf, findService } from '../attribution.ts'
+import { incidentsOf } from '../incidents/find.ts'
 import { moveIncident, oldestOpenIncident, openIncident } from '../incidents/incidents.ts'
 import { createLiveService } from '../live-service.ts'
 
@@ -99,18 +100,26 @@ export function openHeartbeatIncident(
 }
 
 /**
- * Resolves the incident for a missing heartbeat when the heartbeat returns. Returns whether it did.
+ * Resolves the incident for a missing heartbeat when the heartbeat returns, or ends its problem. Returns whether it did.
  * @param isPart whether others are still missing, for which an incident goes on
  */
 function resolveHeartbeatIncident(ctx: Context, sender: LiveSender, isPart: boolean, now: number): boolean {
   if (sender.heartbeatDueAt !== null && !sender.beats.some((beat) => isOver(beat, now))) return false
   const service = findService(ctx.state, serviceKeyOf(sender))
-  const incident = service && oldestOpenIncident(ctx.state, service.rowId)
-  if (incident?.cause !== 'silence' || (isPart && incident.problem.had.length > 0)) return false
-  const problem = closed(incident.problem, now)
-  const after = { ...incident, status: 'resolved', resolvedAt: now, problem } as const
-  moveIncident(ctx, { before: incident, after, why: 'the heartbeat is back', actor: null, now })
-  return true
+  const own = service ? incidentsOf(ctx.state, service.rowId).filter(({ cause }) => cause === 'silence') : []
+  const back = own.filter(({ problem }) => problem.since !== null && !(isPart && problem.had.length > 0))
+  for (const before of back) {
+    // A user may have resolved it before.
+    const { resolvedAt } = before
+    const after = {
+      ...before,
+      status: 'resolved',
+      resolvedAt: resolvedAt ?? now,
+      problem: closed(before.problem, now),
+    } as const
+    moveIncident(ctx, { before, after, why: 'the heartbeat is back', actor: null, now })
+  }
+  return back.length > 0
 }
 
 function serviceKeyOf({ cluster, source, receiver }: LiveSender) {
