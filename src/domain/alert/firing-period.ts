@@ -14,6 +14,9 @@ const SHUTDOWN = 60 * SECOND
  */
 const ATTEMPT = 10 * SECOND
 
+/** The number of periods of an object that are compared with those of others. */
+const KEPT = 32
+
 /** The most recent period in which an object had a condition. Times are Unix times in milliseconds. */
 export type FiringPeriod = {
   readonly object: string
@@ -40,6 +43,11 @@ type PeriodRules = {
 
 /** Returns the most recent period of each object, sorted by start. */
 export function firingPeriodsOf(evidence: Evidence, rules: PeriodRules): FiringPeriod[] {
+  return periodsOf(evidence, rules, 1)
+}
+
+/** Returns the last periods of each object, at most `most` of them, sorted by start. */
+function periodsOf(evidence: Evidence, rules: PeriodRules, most: number): FiringPeriod[] {
   const byObject = Map.groupBy(evidence.seen, ([, object]) => object)
   const hasEnds = evidence.recovered.length + evidence.gone.length > 0
   const periods: FiringPeriod[] = []
@@ -47,7 +55,7 @@ export function firingPeriodsOf(evidence: Evidence, rules: PeriodRules): FiringP
     const [only, second] = seen
     // Most objects are observed once, and a condition can have hundreds of objects.
     if (only && !second && !hasEnds) periods.push(onlyPeriod(only, rules))
-    else periods.push(latestPeriod(object, seen, endsOf(evidence, object), rules))
+    else periods.push(...periodsOfObject(object, seen, endsOf(evidence, object), rules).slice(-most))
   }
   return periods.sort((a, b) => a.since - b.since || (a.object < b.object ? -1 : 1))
 }
@@ -56,7 +64,7 @@ export function firingPeriodsOf(evidence: Evidence, rules: PeriodRules): FiringP
 function onlyPeriod([lastAt, object, first, counted]: Observation, rules: PeriodRules): FiringPeriod {
   const isDense = isDenseSeries(lastAt, first, counted, rules)
   const [since, count] = isDense ? [first, counted] : [lastAt, 1]
-  const attempts = attemptsOf({ since, lastAt, count })
+  const attempts = attemptsOf({ since, lastAt, count, least: since === lastAt ? count : 1 })
   return {
     object,
     since,
@@ -100,6 +108,15 @@ export function ongoing(
   return periods.filter((one) => one.recoveredAt === null && (one.quietAt > now || lasts(one)))
 }
 
+/** Returns when a condition began that has not been over for all its objects since; 0 if nothing was observed. */
+export function lastBegunAt(evidence: Evidence, rules: PeriodRules): number {
+  const endOf = ({ recoveredAt, quietAt }: FiringPeriod) => recoveredAt ?? quietAt
+  const latestEndFirst = periodsOf(evidence, rules, KEPT).sort((a, b) => endOf(b) - endOf(a))
+  let begunAt = latestEndFirst[0]?.since ?? 0
+  for (const one of latestEndFirst) if (endOf(one) >= begunAt) begunAt = Math.min(begunAt, one.since)
+  return begunAt
+}
+
 /** When an object recovered and when it was deleted, both sorted by time. */
 type Ends = { readonly recovered: readonly number[]; readonly gone: readonly number[] }
 
@@ -113,6 +130,8 @@ type Building = {
   readonly lastAt: number
   readonly count: number
   readonly attempts: number
+  /** The number of repeats that were reported with the first time: only their count is known. */
+  readonly least: number
   /**
    * For each series of repeats, the number of repeats that belong to earlier periods. The key is the time of the first
    * repeat in the series.
@@ -120,17 +139,21 @@ type Building = {
   readonly earlier: ReadonlyMap<number, number>
 }
 
-function latestPeriod(object: string, seen: readonly Observation[], ends: Ends, rules: PeriodRules): FiringPeriod {
-  let period: Building | null = null as Building | null
+function periodsOfObject(object: string, seen: readonly Observation[], ends: Ends, rules: PeriodRules): FiringPeriod[] {
+  const periods: Building[] = []
   const counted = new Map<number, number>()
   for (const sighting of seen) {
-    period =
-      period && continues(period, sighting, ends, rules, counted)
-        ? extended(period, sighting)
-        : begun(sighting, counted, rules)
+    const period = periods.at(-1)
+    if (period && continues(period, sighting, ends, rules, counted))
+      periods[periods.length - 1] = extended(period, sighting)
+    else periods.push(begun(sighting, counted, rules))
     counted.set(sighting[2], Math.max(counted.get(sighting[2]) ?? 0, sighting[3]))
   }
-  const { since = 0, lastAt = 0 } = period ?? {}
+  return periods.map((period) => finished(object, period, ends, rules))
+}
+
+function finished(object: string, period: Building, ends: Ends, rules: PeriodRules): FiringPeriod {
+  const { since, lastAt } = period
   const count = attemptsOf(period)
   const recovered = ends.recovered.filter((at) => at >= lastAt)
   const gone = ends.gone.filter((at) => at >= since && at + SHUTDOWN >= lastAt)
@@ -141,11 +164,8 @@ function latestPeriod(object: string, seen: readonly Observation[], ends: Ends, 
 }
 
 /** Returns the number of attempts. Events from several containers within a short time count as one attempt. */
-function attemptsOf(period: Pick<Building, 'since' | 'lastAt' | 'count'> | null): number {
-  if (!period) return 1
-  const lasted = period.lastAt - period.since
-  // If all observations have the same time, only the count is known.
-  return lasted === 0 ? period.count : Math.min(period.count, 1 + Math.floor(lasted / ATTEMPT))
+function attemptsOf({ since, lastAt, count, least }: Pick<Building, 'since' | 'lastAt' | 'count' | 'least'>): number {
+  return Math.max(least, Math.min(count, 1 + Math.floor((lastAt - since) / ATTEMPT)))
 }
 
 /** Returns whether the condition was continuous between two observations. */
@@ -171,7 +191,8 @@ function continues(
 function extended(period: Building, [at, , since, count]: Observation): Building {
   const attempts = at - period.lastAt >= ATTEMPT ? period.attempts + 1 : period.attempts
   const own = count - (period.earlier.get(since) ?? 0)
-  return { ...period, lastAt: at, attempts, count: Math.max(period.count, own, attempts) }
+  const total = Math.max(period.count, own, attempts)
+  return { ...period, lastAt: at, attempts, count: total, least: at === period.since ? total : period.least }
 }
 
 /**
@@ -183,5 +204,6 @@ function begun([at, , since, count]: Observation, counted: ReadonlyMap<number, n
   const isDense = !counted.has(since) && isDenseSeries(at, since, count, rules)
   const own = isDense ? count : 1
   const earlier = new Map(counted).set(since, count - own)
-  return { since: isDense ? since : at, lastAt: at, count: own, attempts: 1, earlier }
+  const first = isDense ? since : at
+  return { since: first, lastAt: at, count: own, attempts: 1, least: first === at ? own : 1, earlier }
 }

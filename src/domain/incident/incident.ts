@@ -103,15 +103,15 @@ export function isAnew(
 }
 
 /**
- * Returns an alert that opens an incident. What it did before its last end is over: its sender reported the end, it had
- * another incident, or a silence covered it. @param hasIncident whether it has had an incident
+ * Returns an alert that opens an incident. What it did before its last end is over: its sender reported the end, Kubernetes
+ * reported it no more, it had another incident, or a silence covered it. @param hasIncident whether it has had an incident
  */
 export function sinceBegun<
   One extends Pick<SituationAlert, 'source' | 'evidence' | 'since' | 'begunAt' | 'wasSilenced'>,
 >(alert: One, hasIncident: boolean): One {
   const { since, begunAt, wasSilenced } = alert
   const hasEnded = isNotification(alert) && alert.evidence.recovered.some(([at]) => at > since && at <= begunAt)
-  const isOver = hasEnded || hasIncident || wasSilenced
+  const isOver = hasEnded || hasIncident || wasSilenced || !isNotification(alert)
   return isOver ? { ...alert, since: Math.max(since, begunAt) } : alert
 }
 

@@ -1,5 +1,6 @@
 import type { Alert } from '../../domain/alert/alert.ts'
 import { severeTimesOf } from '../../domain/alert/fingerprints.ts'
+import { lastBegunAt } from '../../domain/alert/firing-period.ts'
 import type { LiveAlert } from '../../domain/alert/live-alert.ts'
 import { begunAtOf } from '../../domain/alert/skipped-end.ts'
 import { PUNCTUAL_SENDER, type SenderBehavior } from '../../domain/alert/unavailable.ts'
@@ -43,7 +44,11 @@ export function conditionsOf(state: OrganizationState, serviceId: number, endedS
 function conditionOf(state: OrganizationState, live: LiveAlert, metricsFire: FiringMetrics): Condition {
   const { alert } = live
   const times = timesOf(live)
-  const begunAt = begunAtOf(alert, live.fingerprints)
+  const behavior = senderBehaviorOf(state, live)
+  const begunAt =
+    alert.source === 'cluster'
+      ? Math.max(alert.startsAt, lastBegunAt(alert.evidence, { name: alert.name, ...behavior }))
+      : begunAtOf(alert, live.fingerprints)
   return {
     source: alert.source,
     name: alert.name,
@@ -60,10 +65,7 @@ function conditionOf(state: OrganizationState, live: LiveAlert, metricsFire: Fir
     uuid: live.id,
     live,
     // A condition that a metrics alert keeps firing also keeps the problem of its incident.
-    sender:
-      alert.source === 'cluster'
-        ? { ...senderBehaviorOf(state, live), metricsFiring: metricsFire(alert.startsAt) }
-        : PUNCTUAL_SENDER,
+    sender: alert.source === 'cluster' ? { ...behavior, metricsFiring: metricsFire(alert.startsAt) } : PUNCTUAL_SENDER,
     inIncident: isInOpenIncident(state, live),
     hasIncident: live.incidentId !== null,
     isLeft: isLeft(state, live, { startsAt: alert.startsAt, begunAt, since: times.since }),
