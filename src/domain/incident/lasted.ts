@@ -4,7 +4,7 @@ import { formatLasted } from '../shown-time.ts'
 import { formatUtcClock } from '../text.ts'
 import { SECOND } from '../units.ts'
 import type { LiveIncident } from './live-incident.ts'
-import { criticalOf, DECLARED, type Interval, type Period } from './periods.ts'
+import { criticalOf, DECLARED, type Interval, type Period, union } from './periods.ts'
 import { type Problem, phaseOf, settledAtOf } from './problem.ts'
 
 /**
@@ -74,23 +74,36 @@ function partsOf({ startedAt, problem, ...incident }: Rated & { readonly started
     from: Math.max(at(from), at(startedAt ?? from)),
     to: at(to ?? Math.max(from, until)),
   })
-  const [periods, covers] = [problem.periods.map(seen), Map.groupBy(problem.silenced.map(seen), ({ name }) => name)]
+  const [periods, silenced] = [problem.periods.map(seen), problem.silenced.map(seen)]
+  const { true: declared = [], false: alerting = [] } = Object.groupBy(
+    periods,
+    ({ name }) => `${isDeclared(problem, name)}`,
+  )
+  // All alerts are alike here, however many names they have.
+  const fire = [...union(alerting).map((one) => ({ ...one, name: ALERT })), ...declared]
+  const free = [
+    ...criticalOf({ periods: alerting, silenced }).map((one) => ({ ...one, name: ALERT })),
+    ...declared.flatMap((one) => criticalOf({ periods: [one], silenced }).map((part) => ({ ...one, ...part }))),
+  ]
   const ratings = problem.ratings.map((one) => ({ ...one, until: at(one.until) }))
-  const ends = [...periods, ...[...covers.values()].flat()].flatMap(({ from, to }) => [from, to])
+  const ends = [...fire, ...free].flatMap(({ from, to }) => [from, to ?? from])
   const times = [...new Set([...ends, ...ratings.map((one) => one.until)])].sort((a, b) => a - b)
   return times.slice(1).flatMap((to, index) => {
     const from = times[index] ?? to
-    const isOn = (one: { readonly from: number; readonly to: number }) => one.from <= from && from < one.to
-    const fire = periods.filter(isOn)
-    if (fire.length === 0) return []
-    const free = fire.filter(({ name }) => !covers.get(name)?.some(isOn))
+    const isOn = (one: Interval) => one.from <= from && from < (one.to ?? from)
+    if (!fire.some(isOn)) return []
     const rating = ratings.find((one) => from < one.until)?.severity ?? incident.severity
-    return {
-      from,
-      to,
-      severity: free.length === 0 ? null : severityOf({ ...incident, severity: rating, problem }, free),
-    }
+    const firing = free.filter(isOn)
+    const severity = firing.length === 0 ? null : severityOf({ ...incident, severity: rating, problem }, firing)
+    return { from, to, severity }
   })
+}
+
+/** Stands for whatever alerts fire. */
+const ALERT = '…'
+
+function isDeclared({ hadDeclared }: Problem, name: string): boolean {
+  return name === DECLARED || hadDeclared.includes(name)
 }
 
 /** Returns the severity of an incident while some of its conditions fire. */
@@ -98,8 +111,7 @@ function severityOf(
   { origin, severity, problem }: Rated,
   firing: readonly Pick<Period, 'name' | 'severity'>[],
 ): Severity {
-  const isDeclared = ({ name }: Pick<Period, 'name'>) => name === DECLARED || problem.hadDeclared.includes(name)
-  const fires = firing.some((one) => !isDeclared(one))
+  const fires = firing.some(({ name }) => !isDeclared(problem, name))
   if (fires) return origin === 'manual' ? 'critical' : severity
   const [first = severity, ...others] = firing.map((one) => one.severity ?? severity)
   return others.reduce(worst, first)
@@ -188,6 +200,5 @@ export function begunAt({ problem, origin, ...incident }: LiveIncident, startedA
 
 /** Returns when conditions fired besides what people declared, in order: then an incident is critical, whatever it was declared as. */
 export function alertingOf(problem: Problem): readonly Interval[] {
-  const names = [DECLARED, ...problem.hadDeclared]
-  return criticalOf({ ...problem, periods: problem.periods.filter(({ name }) => !names.includes(name)) })
+  return criticalOf({ ...problem, periods: problem.periods.filter(({ name }) => !isDeclared(problem, name)) })
 }

@@ -38,14 +38,14 @@ export function tracked(before: Times, { now, burning, muted, ended }: Observati
   // What began before the problem belongs to another incident.
   const start = Math.min(...before.periods.map(({ from }) => from))
   const names = [...new Set([...(known?.keys() ?? []), ...(free?.keys() ?? []), ...(hidden?.keys() ?? [])])]
+  // A condition without an end, such as a warning that agreed with an event, was critical until the end of the others.
+  const others = ended.filter(({ name }) => known?.has(name) && !free?.has(name) && !hidden?.has(name))
   const both = names.map((name): Times => {
     const [own, silenced] = [known?.get(name) ?? [], covers?.get(name) ?? []]
     if (name === DECLARED) return { periods: own, silenced }
     const fires = [...(free?.get(name) ?? []), ...(hidden?.get(name) ?? [])]
-    // A condition without an end, such as a warning that agreed with an event, was critical until the end of the others.
-    const others = ended.filter((one) => known?.has(one.name) && !free?.has(one.name) && !hidden?.has(one.name))
-    const over = ends.get(name) ?? others.filter((one) => one.isGuess || one.endsAt >= (own.at(-1)?.from ?? 0))
-    const periods = fires.length > 0 ? goingOn(own, fires, over, { start, now }) : ending(own, over, now)
+    const over = () => ends.get(name) ?? others.filter((one) => one.isGuess || one.endsAt >= (own.at(-1)?.from ?? 0))
+    const periods = fires.length > 0 ? goingOn(own, fires, over, { start, now }) : ending(own, over(), now)
     const isNew = periods.length > own.length
     const [one] = free?.get(name) ?? hidden?.get(name) ?? []
     return { periods, silenced: covered(silenced, periods, { one, isNew, isMuted: !free?.has(name), now }) }
@@ -57,7 +57,7 @@ export function tracked(before: Times, { now, burning, muted, ended }: Observati
 function goingOn(
   own: readonly Period[],
   fires: readonly Burning[],
-  ends: readonly Ended[],
+  endsOf: () => readonly Ended[],
   { start, now }: { readonly start: number; readonly now: number },
 ) {
   const known = Math.min(now, ...fires.map((one) => one.covered?.since ?? Math.max(one.since, one.begunAt ?? 0)))
@@ -70,7 +70,7 @@ function goingOn(
   const before = own.slice(0, -1)
   if (last.to === null) {
     const isBetween = ({ endsAt, isGuess }: Ended) => !isGuess && endsAt >= last.from && endsAt < begun
-    const end = lastOf(ends.filter(isBetween))
+    const end = begun > last.from ? lastOf(endsOf().filter(isBetween)) : null
     if (end) return [...before, { ...last, to: end.endsAt }, anew(begun)]
     const isEarlier = begun < last.from && begun > (before.at(-1)?.to ?? Number.NEGATIVE_INFINITY)
     return isEarlier ? [...before, { ...last, from: begun }] : own

@@ -134,13 +134,19 @@ export function isSilentlyFiring(facts: Pick<GroupedFacts, 'incident' | 'alerts'
 }
 
 /**
- * Returns `while QueueFull was still firing`; '' if no alert was firing when the incident was resolved. An end that is
- * reported after a merge is not told here any more.
+ * Returns whether what fired at the resolution can have ended: Kubernetes seldom reports an end, and one that is reported
+ * after a merge is not told here any more.
  */
+export function isEndUnknown(facts: GroupedFacts): boolean {
+  const isMerged = endedByMerge(facts.entries, facts.incident.resolvedAt)
+  return firingWhenResolved(facts).every((one) => isOpenEnded(one) || (isMerged && one.endsAt === null))
+}
+
+/** Returns `while QueueFull was still firing`; '' if no alert was firing when the incident was resolved. */
 export function whileFiring(facts: GroupedFacts, lead = 'while '): string {
   const firing = firingWhenResolved(facts)
   if (firing.length === 0) return ''
-  return firing.every(isOpenEnded) || endedByMerge(facts.entries, facts.incident.resolvedAt)
+  return isEndUnknown(facts)
     ? `${lead}no end of ${namesOf(firing)} had been reported`
     : `${lead}${namesOf(firing)} ${firing.length === 1 ? 'was' : 'were'} still firing`
 }

@@ -13,7 +13,15 @@ import {
   wasMerged,
 } from './critical.ts'
 import type { KeyFact, Metric, Postmortem } from './document.ts'
-import { type GroupedFacts, incidentRef, intoRefs, intoText, mergedInto, whileFiring } from './groups.ts'
+import {
+  firingWhenResolved,
+  type GroupedFacts,
+  incidentRef,
+  intoRefs,
+  intoText,
+  isEndUnknown,
+  mergedInto,
+} from './groups.ts'
 import { secondsOf } from './metrics.ts'
 import { changesBefore, cordonSentences, rejectedOf } from './no-cause.ts'
 import { causeElsewhere, earlierReports } from './others.ts'
@@ -113,9 +121,10 @@ function criticalText(facts: GroupedFacts): string {
       return `${formatSeconds(seconds)}${loweredText(facts, seconds)}${silencedText(facts)}${afterwardsText(facts, seconds)}`
     // A user resolved the incident while its alerts were firing.
     const lasted = secondsOf(critical.ms, incident.startedAt, incident.resolvedAt ?? incident.startedAt)
-    return wasMerged(facts)
-      ? `${formatSeconds(lasted)} until it was merged into ${intoText(facts)}${whileFiring(facts) === '' ? '' : '; no end had been reported'}`
-      : `${formatSeconds(lasted)} until it was resolved; it was still critical then`
+    if (!wasMerged(facts)) return `${formatSeconds(lasted)} until it was resolved; it was still critical then`
+    const still = isEndUnknown(facts) ? 'no end had been reported' : 'it was still critical then'
+    const merged = `${formatSeconds(lasted)} until it was merged into ${intoText(facts)}`
+    return firingWhenResolved(facts).length === 0 ? merged : `${merged}; ${still}`
   }
   if (seconds === null) return 'not known'
   if (cause === 'silence') return formatSeconds(seconds)
