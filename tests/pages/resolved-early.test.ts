@@ -78,6 +78,20 @@ test('the incident is shown as over only when its alerts have ended', async (t) 
   assert.match(await page('/incidents/1'), /Was critical for 11 min.*from 11:59 to 12:10/)
 })
 
+test('the title and the picture of the incident follow the problem, not the resolution', async (t) => {
+  const { browser, setStatus, clock, end } = await brokenCart(t)
+  await setStatus('resolved')
+  clock.now = NOON + 30 * MINUTE
+  const { html } = await browser.get('/incidents/1')
+  assert.match(html, /<title>cart: Down, critical for 31 min/)
+  assert.match(html, /class="lanes-now"/)
+  await end()
+  clock.now = NOON + 60 * MINUTE
+  const over = (await browser.get('/incidents/1')).html
+  assert.match(over, /<title>Resolved: cart: Down/)
+  assert.doesNotMatch(over, /class="lanes-now"/)
+})
+
 test('the page of the service leads to the incident until the alerts have ended', async (t) => {
   const { browser, page, setStatus, end } = await brokenCart(t)
   const [path = ''] = /\/services\/[\w-]+/.exec((await browser.get('/')).html) ?? []

@@ -49,14 +49,14 @@ type PictureFacts = Omit<LanePicture, 'lanes' | 'bars' | 'links' | 'lead'> & {
 
 /**
  * Returns the span of an incident, at most a day. The span starts 10 minutes before the first alert or the most likely
- * change. The span ends 10 minutes after the incident was resolved, or at the present.
+ * change. The span ends 10 minutes after the incident was resolved, or at the present if its problem is still on.
  */
 export function incidentSpan(
-  { startedAt, resolvedAt }: { readonly startedAt: number; readonly resolvedAt: number | null },
+  { startedAt, endedAt, resolvedAt }: Readonly<Record<'endedAt' | 'resolvedAt', number | null>> & { startedAt: number },
   suspectAt: number | null,
   now: number,
 ): Span {
-  const to = resolvedAt === null ? now : Math.min(now, resolvedAt + MARGIN)
+  const to = endedAt === null || resolvedAt === null ? now : Math.min(now, resolvedAt + MARGIN)
   const from = Math.min(startedAt, suspectAt ?? startedAt) - MARGIN
   return { from: Math.max(from, to - DAY), to: Math.max(to, from + MARGIN) }
 }

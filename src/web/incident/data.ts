@@ -69,7 +69,8 @@ export function incidentViewOf(
   const suspects = suspectsOf(facts)
   const cause = likelyCauseOf(suspects, firstAlertOf(facts), incident.startedAt)
   const suspectAt = cause.suspect?.startsAt ?? null
-  const whole = incidentSpan(incident, suspectAt, reader.now)
+  const head = headOf(facts, reader)
+  const whole = incidentSpan(head, suspectAt, reader.now)
   const length = RANGES.find(([word]) => word === range)?.[2]
   const span = length === undefined ? whole : { from: whole.to - length, to: whole.to }
   const newestFirst = order === '' ? incident.resolvedAt === null : order !== 'oldest'
@@ -77,14 +78,12 @@ export function incidentViewOf(
     const of = group.serviceId === incident.serviceId ? null : facts.names.get(group.serviceId)
     return { ...groupViewOf(group, span, group.silenced), ...(of ? { of } : {}) }
   })
-  const head = headOf(facts, reader)
-  const { endedAt } = head
-  const fix = fixOf(facts, endedAt)
+  const fix = fixOf(facts, head.endedAt)
   return {
     ...{ cause, groups, newestFirst, fix, suspects, incident: head },
     affected: affectedOf(facts, cause.suspect?.ref ?? null),
     lastGoodDeploy: facts.lastGoodDeploy && deployView(facts.lastGoodDeploy),
-    picture: incidentPicture(facts, groups, fix, { span, reader, suspectAt }, endedAt),
+    picture: incidentPicture(facts, groups, fix, { span, reader, suspectAt }, head.endedAt),
     ranges: [
       { text: 'Incident', href, current: length === undefined },
       ...RANGES.map(([word, text]) => ({ text, href: `${href}?range=${word}`, current: word === range })),

@@ -72,8 +72,8 @@ export async function showIncident(visit: Visit, typed: Typed | null = null): Pr
 
 /** Returns the page title, with the most important fact first. */
 function incidentTitle({ incident }: IncidentView): string {
-  const { title, resolvedAt, endedAt, mutedSince } = incident
-  if (resolvedAt !== null) return `Resolved: ${title}`
+  const { title, resolvedAt, endedAt, mutedSince, firingAlerts } = incident
+  if (resolvedAt !== null && firingAlerts === 0) return `Resolved: ${title}`
   if (mutedSince !== null) return `Silenced: ${title}`
   if (endedAt !== null) return `Recovered: ${title}`
   return `${title}, ${lastedText(incident)}`
