@@ -125,6 +125,8 @@ function pack(bars: readonly LaneBar[], span: Span, now: number, widths: Widths)
     else if (rows.length < MAX_ROWS) rows.push([fitted])
     else hidden.push(bar)
   }
+  // The row of `+1 more` would be as high as the bar's own row.
+  if (hidden.length === 1) rows.push(hidden.splice(0).map((bar) => fit(bar, span, now, widths)))
   return { rows, hidden }
 }
 

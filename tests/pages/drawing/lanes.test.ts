@@ -83,6 +83,11 @@ test('a lane has at most four rows, filled with the most severe bars', () => {
   assert.deepEqual([rows, hidden.length, shown.some(({ id }) => id === 'b8')], [4, 5, true])
 })
 
+test('a lane with one bar more has a fifth row, because a line that says so would need the same space', () => {
+  const { rows, hidden } = place(Array.from({ length: 5 }, (_, n) => bar(`b${n}`, ago(20), null)))
+  assert.deepEqual([rows, hidden], [5, []])
+})
+
 test('an empty lane still has one row', () => assert.deepEqual([place([]).rows, place([]).bars], [1, []]))
 
 test('what ended before the span or starts after it is not drawn', () => {
