@@ -201,6 +201,21 @@ test('the page of what went first acknowledges the whole storm and links to its 
   assert.doesNotMatch(await text(path), /Acknowledge all/)
 })
 
+test('once somebody is on what went first, the button for the others stands out on its page, like on the overview', async (t) => {
+  const { browser, text } = await storm(t)
+  const [, number = ''] = /ledger: Down incident (\d)/.exec(await text('/incidents')) ?? []
+  await browser.send(`/incidents/${number}/status`, { status: 'investigating' })
+  for (const path of ['/', `/incidents/${number}`])
+    assert.match((await browser.get(path)).html, /button primary[^>]*>\s*Acknowledge the other 6/, path)
+})
+
+test('the bars of a storm mark no period without a new incident', async (t) => {
+  const { browser } = await storm(t)
+  const [, path = ''] = /storm-bars.*?<path d="([^"]+)"/s.exec((await browser.get('/')).html) ?? []
+  assert.match(path, /^M0 40v-40/)
+  assert.doesNotMatch(path, /v-1(?!\d)/)
+})
+
 test('affected services share one row if they share the reason, and each has its time', async (t) => {
   const { text } = await storm(t)
   const [, number] = /ledger: Down incident (\d)/.exec(await text('/incidents')) ?? []

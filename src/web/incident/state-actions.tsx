@@ -39,7 +39,11 @@ export const Actions: FC<{ view: IncidentView }> = ({ view }) => {
         </Action>
       ) : null}
       {group?.leader.isThis && group.cause !== null && group.unowned.length > 1 ? (
-        <Action action="/incidents/acknowledge" fields={{ incidents: group.unowned.join(','), back: href }}>
+        <Action
+          action="/incidents/acknowledge"
+          fields={{ incidents: group.unowned.join(','), back: href }}
+          look={status === 'open' ? '' : 'primary'}
+        >
           {acknowledgeText(group.unowned.length, group.size, status === 'open')}
         </Action>
       ) : null}

@@ -173,10 +173,9 @@ const Bars: FC<Pick<Props, 'storm'>> = ({ storm: { bars, first } }) => {
       >
         <path
           d={bars.counts
-            .map((count, index) => {
-              const height = count === 0 ? 1 : Math.max(4, Math.round((count / peak) * BAR_HEIGHT))
-              return `M${index} ${BAR_HEIGHT}v-${height}`
-            })
+            .map((count, index) =>
+              count === 0 ? '' : `M${index} ${BAR_HEIGHT}v-${Math.max(4, Math.round((count / peak) * BAR_HEIGHT))}`,
+            )
             .join('')}
           transform="translate(.5)"
         />
