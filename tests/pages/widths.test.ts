@@ -153,6 +153,33 @@ describe('At every width and in both themes', () => {
     db.run(db.sql.deleteFrom('channels'))
   })
 
+  test('on a phone, the first screen of a storm says who is on it and who was told, and has the button', async () => {
+    const page = await enter(server.token)
+    await page.setViewportSize({ width: 360, height: 740 })
+    await page.goto(`${server.url}/`)
+    const menu = await page.locator('#menu').boundingBox()
+    for (const part of ['.first-actions > .quiet', '.first-actions button']) {
+      const box = await page.locator(part).first().boundingBox()
+      assert.ok(box && menu && box.y + box.height <= menu.y, `${part} ${box?.y} ${box?.height} ${menu?.y}`)
+    }
+  })
+
+  test('in the list of incidents, the status stands on one line with the number of alerts', async () => {
+    const page = await enter(server.token)
+    await page.goto(`${server.url}/incidents`)
+    const apart = await page.evaluate(`{
+      const top = (node) => {
+        const range = document.createRange()
+        range.selectNodeContents(node)
+        return Math.round(range.getBoundingClientRect().top)
+      }
+      [...document.querySelectorAll('td > span > .status-open')]
+        .map((one) => [top(one.lastChild), top(one.closest('tr').cells[5])])
+        .filter(([status, count]) => Math.abs(status - count) > 1)
+    }`)
+    assert.deepEqual(apart, [])
+  })
+
   test('the titles of rows begin below each other, whatever the length of their durations', async () => {
     const page = await enter(server.token)
     await page.goto(`${server.url}/`)

@@ -29,7 +29,6 @@ type ListedIncident = IncidentHead & {
 }
 
 type IncidentListView = {
-  /** Null if the visitor cannot declare an incident. */
   /** The refused form, if this page answers it. */
   readonly typed: Typed | null
   readonly status: IncidentStatus | 'all'
