@@ -1,6 +1,7 @@
 /** Finds the ends of conditions, and what goes on of other services whose incidents were merged into one. */
 import { worseEndOf } from '../../../domain/alert/fingerprints.ts'
-import { healthOf } from '../../../domain/health/health.ts'
+import { incidentDueAt } from '../../../domain/alert/unavailable.ts'
+import { circumstancesOf, healthOf, isDrained } from '../../../domain/health/health.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import { conditionOf, isConditionOf } from '../../../domain/incident/merge.ts'
 import type { Burning, Ended } from '../../../domain/incident/problem.ts'
@@ -65,9 +66,13 @@ export function burningElsewhere(ctx: Context, incident: LiveIncident, now: numb
   return partsOf(ctx, incident, now, ready).flatMap(({ own, nameOf }) => {
     const counted = own.filter(({ live }) => live.silencedBy.length === 0)
     const byId = new Map(counted.map((one) => [one.uuid, one]))
-    return healthOf(counted, now).critical.flatMap(({ alertId }) => {
+    const drained = isDrained(counted)
+    return healthOf(counted, now).critical.flatMap(({ alertId, by }) => {
       const found = byId.get(alertId)
-      return found ? [{ ...found, name: nameOf(found.name) }] : []
+      // What Kubernetes reports anew opens an incident of its own as soon as it is due.
+      const isAnew = by === 'events' && found && found.begunAt > found.startsAt
+      const dueAt = isAnew ? incidentDueAt(found, now, circumstancesOf(found, drained)) : now
+      return found && dueAt !== null && dueAt <= now ? [{ ...found, name: nameOf(found.name) }] : []
     })
   })
 }
