@@ -34,7 +34,10 @@ const item = messageItem
 for (const [kind, title] of [
   ['opened', 'checkout has been critical since 14:02 UTC (4 min).'],
   ['worse', 'checkout got worse: DiskFull is firing, too.'],
-  ['severity', 'checkout is critical now (previously warning): checkout has been critical since 14:02 UTC (4 min).'],
+  [
+    'severity',
+    'checkout is critical now (previously warning; changed by anna): checkout has been critical since 14:02 UTC (4 min).',
+  ],
   ['acknowledged', 'anna is working on it: checkout has been critical since 14:02 UTC (4 min).'],
   ['again', 'checkout is critical again: checkout has been critical since 14:02 UTC (4 min).'],
   ['reopened', 'anna reopened the incident: checkout has been critical since 14:02 UTC (4 min).'],
@@ -45,6 +48,26 @@ for (const [kind, title] of [
     const actor = kind === 'again' ? null : 'anna'
     const about = { kind, actor, severityBefore: 'warning', names: ['DiskFull'] } as const
     assert.equal(messageTextOf(item(about), CONTEXT).title, title)
+  })
+}
+
+test('a severity that no user changed names nobody', () => {
+  const { title } = messageTextOf(item({ kind: 'severity', severityBefore: 'warning' }), CONTEXT)
+  assert.match(title, /^checkout is critical now \(previously warning\): /)
+})
+
+for (const [raisedMinutesAgo, severity, text] of [
+  [1, 'critical', 'has been critical since 14:05 UTC (1 min)'],
+  [4, 'critical', 'has been critical since 14:02 UTC, last reported at 14:03 UTC'],
+  [1, 'warning', 'has had a warning since 14:05 UTC (1 min)'],
+] as const) {
+  test(`a user who set ${severity} ${raisedMinutesAgo} min ago reads “${text}” of what was reported 3 min ago`, () => {
+    const before = (4 - raisedMinutesAgo) * 60_000
+    const earlier = severity === 'critical' ? { warning: before } : { critical: before }
+    const problem = burning(4, { raised: { at: NOW - raisedMinutesAgo * 60_000, ms: before, earlier } })
+    const alerts = [messageAlert({ source: 'cluster', receivedAt: NOW - 3 * 60_000 })]
+    const { title } = messageTextOf(item({ kind: 'reminder', alerts }, { severity, problem }), CONTEXT)
+    assert.equal(title, `Nobody has acknowledged this yet: checkout ${text}.`)
   })
 }
 

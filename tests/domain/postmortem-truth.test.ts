@@ -317,7 +317,7 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
   ['came back', /The problem came back once \(E1\)/, textOf({ entries: [back] }), textOf({ entries: [byAda] })],
   [
     'a lapsed acknowledgement',
-    /Ada acknowledged the incident at .*\n- This acknowledgement lapsed when the problem came back/,
+    /Ada acknowledged the incident at .*\n- This acknowledgement lapsed when the problem came back at 2026-/,
     textOf({ entries: [acknowledged, back] }, lapsed),
     textOf({ entries: [acknowledged] }, lapsed),
   ],
@@ -540,6 +540,24 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
     /- Also during the incident: pipeline .* The last alert ended 12 min after this deploy \(/,
     textOf({ alerts: [{ ...late, endsAt: startedAt + 25 * MINUTE }], changes: [vain, fixing] }),
     textOf({ alerts: [firing], changes: [vain] }),
+  ],
+  [
+    'a deploy after the last end',
+    /- After the last alert: pipeline .*(?:\n(?!.*Also during).*)*$/,
+    textOf({ alerts: [{ ...late, endsAt: vain.startsAt - MINUTE }], changes: [vain] }),
+    textOf({ alerts: [{ ...late, endsAt: vain.startsAt + MINUTE }], changes: [vain] }),
+  ],
+  [
+    'an alert after a declaration',
+    /The first alert of this incident was ImagePullBackOff(?:.*\n)*- First alert: ImagePullBackOff/,
+    textOf({ alerts: [{ ...IMAGE.alerts[0]!, startsAt: createdAt + MINUTE }] }, { origin: 'manual' }),
+    textOf({ alerts: [{ ...IMAGE.alerts[0]!, startsAt: createdAt - MINUTE }] }, { origin: 'manual' }),
+  ],
+  [
+    'the pods of a StatefulSet in order',
+    /Pods: 2 \(web-2 and web-10\)/,
+    textOf({ alerts: [{ ...IMAGE.alerts[0]!, objects: ['Pod/web-10', 'Pod/web-2'], labels: {} }] }),
+    textOf({ alerts: [{ ...IMAGE.alerts[0]!, objects: ['Pod/web-10x', 'Pod/web-2'], labels: {} }] }),
   ],
   [
     'a cordon',

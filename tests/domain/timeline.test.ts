@@ -123,6 +123,22 @@ for (const [name, alerts, rows] of [
   })
 }
 
+for (const [name, texts, row] of [
+  ['has the words of the first of them', ['web-0: not ready', 'web-1: not ready'], 'web-0: not ready'],
+  ['has words that all have in common', ['not ready', 'not ready'], 'not ready: 2 pods'],
+] as const) {
+  test(`timeline: a row of similar alerts ${name}`, () => {
+    const facts = factsOf('bad-image-tag')
+    const own = texts.map((summary, index) => ({
+      ...facts.alerts[0]!,
+      ...{ uuid: `00000000-0000-4000-8000-00000000000${index}`, source: 'metrics' as const, name: 'PodNotReady' },
+      ...{ startsAt: NOON + index * MINUTE, endsAt: null, summary, labels: { pod: `web-${index}` } },
+    }))
+    const [shown] = timelineOf({ ...facts, alerts: own, entries: [], events: [], changes: [], correlations: [] })
+    assert.deepEqual([shown?.text, shown?.count], [`PodNotReady: ${row}`, 2])
+  })
+}
+
 const SWITCH = (minute: number, ref: string, kind: string) =>
   moment(minute, { kind, ref: `alert/${ref}`, group: kind, text: kind === 'ended' ? 'X ended' : 'X is firing again' })
 

@@ -100,13 +100,14 @@ export function groupsOf(alerts: readonly TimelineAlert[]): readonly AlertGroup<
  */
 function groupRows(groups: ReturnType<typeof groupsOf>, events: readonly EventFact[]): readonly TimelineRow[] {
   const objects = Map.groupBy(events, ({ alertId }) => alertId)
-  return groups.flatMap(runsOfGroup).map(({ name, source, summary, members, seen, firstStartsAt }) => {
+  return groups.flatMap(runsOfGroup).map(({ name, isMixed, source, summary, members, seen, firstStartsAt }) => {
     const reports = source === 'cluster' ? members.flatMap(({ uuid }) => objects.get(uuid) ?? []) : []
     const on = named(new Set(reports.flatMap(({ object }) => (object === '' ? [] : [object]))))
     // The alert that started first represents the group. Members with equal starts are sorted by UUID.
     const first = members.find(({ startsAt }) => startsAt === firstStartsAt)
-    // At that time, a single alert had its first text.
-    const told = members.length === 1 ? (first?.firstText ?? summary) : summary
+    // At that time, the first alert had its first text.
+    const isAlike = members.every((one) => one.summary === first?.summary)
+    const told = isMixed || (members.length > 1 && isAlike) ? summary : (first?.firstText ?? first?.summary ?? summary)
     // Each failed pipeline has its own row. The summary of their alert is that of the last one.
     const words = source === 'ci' && seen > 1 ? '' : told.replace(/\.$/, '')
     const text = words === name || words === '' ? name : `${name}: ${words}`

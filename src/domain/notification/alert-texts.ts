@@ -164,15 +164,16 @@ function titleText(title: string, service: string): string {
 
 /**
  * Returns `last reported at 14:06 UTC` if the sender may never report the end, or if a repeat is missing. If there
- * is no further report, the problem has lasted only until that time.
+ * is no further report, the problem has lasted only until that time. A user can have set the severity later, at `since`.
  */
 export function reportedText(
   alerts: readonly MessageAlert[],
   conditions: readonly string[],
   context: MessageContext,
+  since = 0,
 ): string {
   const last = lastReceived(alerts.filter(({ condition }) => conditions.includes(condition)))
-  if (!last || context.now - last.receivedAt < UNREPORTED_FOR) return ''
+  if (!last || last.receivedAt < since || context.now - last.receivedAt < UNREPORTED_FOR) return ''
   const { interval, isRepeated, reportsEnds } = last.delivery
   // A sender that reports ends does not report them while a silence of its own covers the alert.
   const isMissed = context.now - last.receivedAt >= (interval === null ? MIN_REPEAT_TIMEOUT : 2 * interval)

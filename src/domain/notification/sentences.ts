@@ -1,6 +1,6 @@
 /** Writes the sentences of a message about one incident. */
 import { firingText } from '../incident/incident.ts'
-import { isLowered, lastBegunAt, lengthsOf, severeOf, severityNow, silencedText } from '../incident/lasted.ts'
+import { lastBegunAt, lengthsOf, severeOf, severityNow, silencedText } from '../incident/lasted.ts'
 import { mutedSinceOf, type Problem, phaseOf } from '../incident/problem.ts'
 import { isSender } from '../sender/sender-name.ts'
 import { STATES } from '../severity.ts'
@@ -69,7 +69,7 @@ export function titleOf(item: MessageItem, context: MessageContext): string {
     case 'worse':
       return `${name} got worse: ${worseText(item)}.`
     case 'severity':
-      return `${state} now${severityBefore ? ` (previously ${severityBefore})` : ''}: ${lasting}.`
+      return `${state} now${severityBefore ? ` (previously ${severityBefore}${actor === null ? '' : `; changed by ${actor}`})` : ''}: ${lasting}.`
     case 'acknowledged':
       return `${actor ?? incident.acknowledgedBy ?? 'A user'} is working on it: ${lasting}.`
     case 'recovered':
@@ -118,8 +118,7 @@ function lastingText(item: MessageItem, context: MessageContext): string {
   // What was declared had its own severity before the rest ended.
   const isRated = declared.length > 0 && declared.every(({ severity }) => severity !== undefined)
   const severe = severeOf(incident, now)
-  const isRaised = severe.since > lastBegunAt(incident) && !isLowered(incident) && !isRated
-  const raisedAt = isRaised ? severe.since : 0
+  const raisedAt = severe.since > lastBegunAt(incident) && !isRated ? severe.since : 0
   const declaredAt = declared.length > 0 ? Math.min(...declared.map((one) => one.since)) : 0
   const begunAt = Math.max(lastBegunAt(incident), declaredAt, raisedAt, item.elsewhere?.since ?? 0)
   // What got its severity after a silence was less severe when the silence ended.
@@ -133,7 +132,7 @@ function lastingText(item: MessageItem, context: MessageContext): string {
   if (phase === 'muted') return `${name} ${mutedText(item, context)}`
   if (phase !== 'on') return `${name} ${pastText(item, context)}`
   const begun = `${name} ${STATES[severityNow(incident)].hasBeen} ${sinceText}`
-  const reported = reportedText(alerts, problem.firing, context)
+  const reported = reportedText(alerts, problem.firing, context, since)
   const silence = coveredUntil === null ? '' : `; its silence ended ${whenText(coveredUntil, context)}`
   if (reported !== '') return `${begun}, ${reported}${silence}`
   if (silence !== '') return `${begun}${ageText(silence)}`

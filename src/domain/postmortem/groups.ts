@@ -74,6 +74,11 @@ export function senderOf({ source, isDirect }: Pick<AlertFact, 'source' | 'isDir
   return isDirect ? 'Prometheus' : senderName(source)
 }
 
+/** Returns what the first alert was to those who found the problem: no signal if a person had declared it before. */
+export function signalOf({ startsAt }: GroupedFact, { origin, createdAt }: IncidentFact): 'alert' | 'signal' {
+  return origin === 'manual' && startsAt > createdAt ? 'alert' : 'signal'
+}
+
 /** Returns the incidents that were merged into this one, or the one that it was merged into. */
 function mergedWith({ merged = [], entries }: GroupedFacts, isInto: (at: number) => boolean) {
   const refs = new Set(entries.flatMap(({ kind, ref, at }) => (kind === 'merged' && isInto(at) ? (ref ?? []) : [])))

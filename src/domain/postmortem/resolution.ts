@@ -123,10 +123,13 @@ export function briefFixSentence({ fixes }: GroupedFacts): readonly Sentence[] {
 }
 
 function otherSentence(change: ChangeFact, { alerts }: GroupedFacts): Sentence {
-  const seconds = secondsBetween(change.endsAt, recoveryAt(alerts) ?? 0)
+  const recoveredAt = recoveryAt(alerts)
+  const seconds = secondsBetween(change.endsAt, recoveredAt ?? 0)
+  const when =
+    recoveredAt !== null && change.startsAt > recoveredAt ? 'After the last alert' : 'Also during the incident'
   const isVain = change.kind === 'pipeline' && seconds > 0 && !alerts.some(isUnreported)
   const after = isVain ? ` The last alert ended ${formatSeconds(seconds)} after this deploy.` : ''
-  const text = `Also during the incident: ${changeSentences(change)}${after}`
+  const text = `${when}: ${changeSentences(change)}${after}`
   return { text, refs: [`event/${change.eventId}`, ...(isVain ? alertRefs(alerts) : [])] }
 }
 

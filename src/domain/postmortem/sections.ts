@@ -3,7 +3,7 @@
 import { firstSymptom } from '../alert/first-symptom.ts'
 import type { EntryFact, IncidentFact } from '../incident/facts.ts'
 import { acknowledgementsIn, hasComeBack } from '../incident/timeline-entries.ts'
-import { distinct } from '../order.ts'
+import { distinct, ordered } from '../order.ts'
 import { nameInCluster, subjectName } from '../sender/sender-name.ts'
 import type { Severity } from '../severity.ts'
 import {
@@ -29,6 +29,7 @@ import {
   mergedInto,
   personFirst,
   senderOf,
+  signalOf,
   takenFrom,
   toldSentences,
 } from './groups.ts'
@@ -56,7 +57,8 @@ export function summaryOf(facts: GroupedFacts, suspicions: readonly Sentence[]):
     const text = first.firstText ?? first.summary
     const quote = text === first.name ? '' : `: ${quoted(text)}`
     const earlier = earlierSentences(facts)
-    const what = earlier.length === 0 ? 'The first symptom' : 'The first alert of this incident'
+    const isFirst = earlier.length === 0 && signalOf(first, incident) === 'signal'
+    const what = isFirst ? 'The first symptom' : 'The first alert of this incident'
     const lead = secondsBetween(first.startsAt, incident.startedAt)
     const since =
       lead >= 60 && isEvidence(incident)
@@ -83,11 +85,12 @@ export function impactOf(facts: GroupedFacts): Postmortem['impact'] {
   const { incident, alerts, lowestScore } = facts
   const end = lastReportOf(facts) ? null : endOf(facts)
   const objects = distinct(alerts.flatMap((alert) => alert.objects))
-  const pods = distinct([
+  const named = [
     ...withPrefix(objects, 'Pod/'),
     ...alerts.flatMap(({ labels }) => labels.pod ?? []),
     ...facts.onNode.flatMap((one) => withPrefix(one.objects, 'Pod/')),
-  ])
+  ]
+  const pods = ordered([...new Set(named)], (name) => [name.replace(/(?<=-)\d+$/, (digits) => digits.padStart(9, '0'))])
   const nodes = distinct([...withPrefix(objects, 'Node/'), ...alerts.flatMap((alert) => alert.nodes)])
   const count = (severity: Severity) => alerts.filter((alert) => alert.severity === severity).length
   return {
@@ -153,7 +156,7 @@ export function detectionOf(facts: GroupedFacts): Postmortem['detection'] {
   const sentences: Sentence[] = [
     first
       ? {
-          text: `First signal: ${first.name} from ${senderOf(first)} at ${formatTime(first.startsAt)}.`,
+          text: `First ${signalOf(first, incident)}: ${first.name} from ${senderOf(first)} at ${formatTime(first.startsAt)}.`,
           refs: alertRefs([first]),
         }
       : {
@@ -172,9 +175,7 @@ export function detectionOf(facts: GroupedFacts): Postmortem['detection'] {
       refs: [ref],
     })),
     ...[...toldSentences(facts), acknowledgedSentence(facts)],
-    ...(hasLapsed(incident, entries)
-      ? [{ text: 'This acknowledgement lapsed when the problem came back.', refs: [ref] }]
-      : []),
+    ...lapseSentences(incident, entries),
     ...laterAcknowledgements(facts),
     ...(wasClockSetBack(incident) ? [clockSentence(incident)] : []),
   ]
@@ -203,10 +204,13 @@ function olderSentences(incident: IncidentFact, first: GroupedFact | undefined):
   return [{ text, refs: [incidentRef(incident)] }]
 }
 
-/** Returns whether the problem came back after the first acknowledgement, so that nobody was on the incident any more. */
-function hasLapsed({ hasLapsed, acknowledgedAt }: IncidentFact, entries: readonly EntryFact[]): boolean {
-  const isBack = ({ kind, actor }: EntryFact) => kind === 'reopened' && actor === null
-  return hasLapsed === true && entries.some((one) => (isReturn(one) || isBack(one)) && one.at > (acknowledgedAt ?? 0))
+/** Says when the problem came back after the first acknowledgement, so that nobody was on the incident any more. */
+function lapseSentences(incident: IncidentFact, entries: readonly EntryFact[]): readonly Sentence[] {
+  const isBack = (one: EntryFact) => isReturn(one) || (one.kind === 'reopened' && one.actor === null)
+  const back = entries.find((one) => isBack(one) && one.at > (incident.acknowledgedAt ?? 0))
+  if (!incident.hasLapsed || !back) return []
+  const text = `This acknowledgement lapsed when the problem came back at ${formatTime(back.at)}.`
+  return [{ text, refs: [incidentRef(incident)] }]
 }
 
 /** Names who acknowledged the incident after it had come back. */
