@@ -1,6 +1,7 @@
 /** What pages say about what is over: for how long it was on, what ended it, and when nobody reported its end. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { stateText } from '../../src/web/incident/view.ts'
 import { makeWorld } from '../helpers/app.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { alert, alertmanager, type Body, build, kubernetesEvent, pipeline } from '../helpers/senders.ts'
@@ -54,7 +55,7 @@ test('an incident whose severity a user lowered says for how much of the whole i
   await request('PATCH', `/api/incidents/${id}`, { token, body: { severity: 'warning' } })
   await cart(0, 30 * MINUTE)
   clock.now += 5 * MINUTE
-  assert.match(await text('/incidents/1'), /Was critical for 5 min of 30 min in all from 12:00 to 12:30/)
+  assert.match(await text('/incidents/1'), /Was critical for 5 min of 30 min from 12:00 to 12:30/)
 })
 
 test('an alert that fired twice says how often and for how long', async (t) => {
@@ -166,3 +167,14 @@ test('picture, API and postmortem know a silence by its reference, whatever its 
     /Acme's token set the silence “Stop” applies to Down; Eve set it from “x” from 2026-03-14 12:10:00 UTC; it ended/
   assert.match((await browser.get('/incidents/1/postmortem.md')).html, words)
 })
+
+for (const [severity, isSilence, text] of [
+  ['critical', false, 'Was critical for 5 min of 30 min'],
+  ['error', false, 'Had the severity error for 5 min of 30 min'],
+  ['critical', true, 'No heartbeat for 5 min'],
+] as const) {
+  test(`what is over is said in a sentence: ${text}`, () => {
+    const times = { endedAt: 0, mutedSince: null, criticalMs: 30 * MINUTE, severeMs: 5 * MINUTE, mutedMs: 0 }
+    assert.equal(stateText({ severity, isSilence, isGuess: false, ...times }), text)
+  })
+}

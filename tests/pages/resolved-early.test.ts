@@ -149,5 +149,5 @@ test('the timeline says who acknowledged the incident', async (t) => {
   await setStatus('identified')
   const html = await page('/incidents/1')
   assert.match(html, /Acknowledged · by Ada &lt;b&gt;/)
-  assert.match(html, /Changed to identified · by Ada/)
+  assert.match(html, /Status changed to identified · by Ada/)
 })

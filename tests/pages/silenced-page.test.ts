@@ -47,10 +47,13 @@ test('a silenced problem is not called recovered, healthy or about to be resolve
 
 test('once the alert has ended, the problem is over in spite of the silence', async (t) => {
   const { text, send, clock, deps } = await silenced(t)
+  clock.now += 2 * MINUTE
   await send({ endsAt: clock.now })
   clock.now += 3 * MINUTE
   while (await deps.engine.sweep());
-  assert.doesNotMatch(await text('/incidents/1'), /still firing/)
+  const page = await text('/incidents/1')
+  assert.doesNotMatch(page, /still firing/)
+  assert.match(page, /Was critical for [\w ]+ between [0-9:]+ and [0-9:]+, not counting [\w ]+ under a silence/)
 })
 
 test("Charlie sees nothing of Acme's silenced incident", async (t) => {

@@ -287,7 +287,7 @@ test('the picture and the timeline say that somebody took an acknowledgement bac
   const { html } = await browser.get('/incidents/1')
   assert.match(html, /Ada[^<]*: acknowledgement taken back/)
   assert.match(html, /Acknowledgement taken back/)
-  assert.doesNotMatch(html, /Ada[^<]*: open|Changed to open/)
+  assert.doesNotMatch(html, /Ada[^<]*: open|Status changed to open/)
 })
 
 test('the number of an incident leads to it, however it is written', async (t) => {

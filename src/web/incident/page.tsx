@@ -1,6 +1,7 @@
 /** Shows one incident: its severity, duration, assignee, likely cause and timeline. */
 import type { FC } from 'hono/jsx'
 import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
+import { silencedText } from '../../domain/incident/lasted.ts'
 import { noAlertsText } from '../../domain/incident/timeline-entries.ts'
 import { formatDuration, formatMoment, type Reader } from '../../domain/shown-time.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
@@ -107,9 +108,10 @@ const Head: FC<{ view: IncidentView }> = ({ view }) => {
             <ShortName text={title} max={MAX_TITLE} />
           </h1>
           <p class="facts">
-            <b>{view.muted ?? stateText(incident)}</b>
+            <b>{view.muted ?? stateText({ ...incident, mutedMs: 0 })}</b>
             <span>
               {periodText(incident, reader)}
+              {view.muted ? '' : silencedText(incident.mutedMs)}
               {endedAt === null ? breaks : ''}
             </span>
             <a href={service.href}>

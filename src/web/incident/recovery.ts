@@ -17,7 +17,7 @@ import { findMutingSilence } from '../../store/silences.ts'
 import { isolated } from '../kit/bidi.ts'
 import type { Visit } from '../page.ts'
 import type { IncidentFacts } from './data.ts'
-import { type FixView, type IncidentHead, lastedText, type Overdue } from './view.ts'
+import { type FixView, type IncidentHead, type Overdue, pastText } from './view.ts'
 
 /** Returns the last deploy after which all alerts of the incident's service ended; null if there is none. */
 export function fixOf(
@@ -54,7 +54,7 @@ export async function recoveryOf(
   const [shown] = service ? await visit.own.run(withRecovering, [service]) : []
   const now = shown ? `, ${shown.status} now` : ''
   return [
-    `Was ${lastedText({ ...head, mutedMs: 0 })}${isGuess ? ', last reported' : ' until'} ${formatMoment(endedAt, visit.viewer)}${silencedText(head.mutedMs)}${now}.`,
+    `${pastText({ ...head, mutedMs: 0 })}${isGuess ? ', last reported' : ' until'} ${formatMoment(endedAt, visit.viewer)}${silencedText(head.mutedMs)}${now}.`,
     ...(fix ? [`Probable fix: ${fix.noun} ${fix.ref}, ${fix.when}.`] : []),
     ...(resolves ? ['Resolves automatically unless the problem comes back.'] : []),
   ].join(' ')

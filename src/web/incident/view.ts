@@ -194,7 +194,7 @@ type State = Pick<
 >
 
 /**
- * Returns `critical for 12 min of 30 min in all, not counting 20 min under a silence`; without a time below a second. The
+ * Returns `critical for 12 min of 30 min, not counting 20 min under a silence`; without a time below a second. The
  * whole differs if the problem had another severity, too.
  */
 export function lastedText(state: State): string {
@@ -203,7 +203,7 @@ export function lastedText(state: State): string {
   if (isSilence) return `no heartbeat for ${format(severeMs)}`
   const least = isGuess ? 'at least ' : ''
   if (severeMs < 1000) return `${severity}${silencedText(mutedMs)}`
-  const whole = Math.abs(criticalMs - severeMs) < 1000 ? '' : ` of ${format(criticalMs)} in all`
+  const whole = Math.abs(criticalMs - severeMs) < 1000 ? '' : ` of ${format(criticalMs)}`
   return `${severity} for ${least}${format(severeMs)}${whole}${silencedText(mutedMs)}`
 }
 
@@ -223,8 +223,15 @@ export function periodText(
   return isWhole ? `from ${from} to ${to}` : `between ${from} and ${to}`
 }
 
-/** Returns `Critical for 12 min`, or `Was critical for 12 min` once the problem is over. */
+/** Returns `Was critical for 12 min`, or `Had the severity error for 12 min`. */
+export function pastText(state: State): string {
+  const lasted = lastedText(state)
+  if (state.isSilence) return capitalized(lasted)
+  return `${state.severity === 'critical' ? 'Was' : 'Had the severity'} ${lasted}`
+}
+
+/** Returns `Critical for 12 min` while the problem goes on; see `pastText`. */
 export function stateText(state: State): string {
   if (state.mutedSince !== null) return 'Silenced'
-  return state.endedAt === null || state.isSilence ? capitalized(lastedText(state)) : `Was ${lastedText(state)}`
+  return state.endedAt === null ? capitalized(lastedText(state)) : pastText(state)
 }
