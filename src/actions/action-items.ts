@@ -21,13 +21,15 @@ export function addActionItem(deps: Deps, organizationId: number, incidentId: st
   return id
 }
 
-/** Changes an action item. @throws IncmonError `not-found`; `invalid` */
-export function changeActionItem(deps: Deps, organizationId: number, incidentId: string, edit: ActionEdit): void {
-  deps.db.transaction(() => {
-    requireItem(deps, organizationId, incidentId, edit.id)
+/** Changes an action item and returns the text that it had. @throws IncmonError `not-found`; `invalid` */
+export function changeActionItem(deps: Deps, organizationId: number, incidentId: string, edit: ActionEdit): string {
+  const { text } = deps.db.transaction(() => {
+    const found = requireItem(deps, organizationId, incidentId, edit.id)
     storeActionItem(deps.db, organizationId, incidentId, edit.id, edit)
+    return found
   })
   deps.announce({ kind: 'incident', id: incidentId, organizationId })
+  return text
 }
 
 /** Removes an action item. One that a rule suggested is marked as dropped. @throws IncmonError `not-found` */

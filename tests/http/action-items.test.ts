@@ -57,6 +57,16 @@ test('the timeline says who added an item, and a merge moves the items', async (
   assert.equal((await ask('GET', `/${other.id}/actions`)).body.data.length, 1)
 })
 
+test('the timeline says that an item is done, and not which other detail changed', async (t) => {
+  const { ask, id } = await withIncident(t)
+  const { id: item } = (await ask('POST', `/${id}/actions`, { text: 'Add an alert' })).body
+  await ask('PATCH', `/${id}/actions/${item}`, { owner: 'Eve' })
+  await ask('PATCH', `/${id}/actions/${item}`, { state: 'done' })
+  const { timeline } = (await ask('GET', `/${id}`)).body
+  const texts = timeline.map(({ text }: { text: string }) => text).slice(-2)
+  assert.deepEqual(texts, ['action item changed: Add an alert', 'action item done: Add an alert'])
+})
+
 test('a wrong date, an empty text and an unknown item are refused', async (t) => {
   const { ask, id } = await withIncident(t)
   assert.equal((await ask('POST', `/${id}/actions`, { text: 'x', due: '2026-02-30' })).status, 400)

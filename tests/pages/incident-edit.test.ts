@@ -102,7 +102,9 @@ test('action items are added, assigned and finished on the page', async (t) => {
   await browser.send('/incidents/1/action', { item, state: 'done' })
   const [{ text, owner, due, state }] = await items()
   assert.deepEqual([text, owner, due, state], ['Add an alert', 'Eve', '2026-03-31', 'done'])
-  assert.match((await browser.get('/incidents/1')).html, /Add an alert[\s\S]+done, Eve, due 2026-03-31/)
+  const { html } = await browser.get('/incidents/1')
+  assert.match(html, /Add an alert[\s\S]+done, Eve, due 2026-03-31/)
+  for (const what of ['changed', 'done']) assert.match(html, new RegExp(`Action item ${what}: Add an alert`))
 })
 
 test('a URL in a note is a link, and other text is not', async (t) => {

@@ -159,8 +159,8 @@ async function changeItem(visit: Visit): Promise<Reply> {
     const owner = form.text('owner')
     refuse(tooLong('owner', owner, MAX_OWNER))
     const change = state === undefined ? { owner: owner === '' ? null : owner } : { state }
-    await own.run(changeActionItem, incident.id, { id: form.text('item'), ...change })
-    await note(visit, incident, 'action item changed')
+    const text = await own.run(changeActionItem, incident.id, { id: form.text('item'), ...change })
+    await note(visit, incident, `action item ${state ?? 'changed'}: ${text}`)
     return back(visit, incident)
   })
 }

@@ -67,7 +67,7 @@ export const actionItemRoutes: readonly Route[] = [
       const actionId = actionIdOf(call)
       await call.own.run(changeActionItem, id, { id: actionId, ...call.body })
       const item = await requireItem(call, actionId)
-      await note(call, id, `action item changed: ${item.text}`)
+      await note(call, id, `action item ${call.body.state ?? 'changed'}: ${item.text}`)
       return json(item)
     },
   }),
