@@ -167,7 +167,7 @@ test('who hears late of a declared incident hears who declared it', () => {
   assert.match(escalation.body, /Bob declared it\./)
 })
 
-test('an incident that a user lowered goes on since it began, and its recovery says how long it went on', async (t) => {
+test('an incident that a user lowered is a warning since then, and its recovery says how long it went on', async (t) => {
   const { send, sweepUntil, deps, acme, incidents } = paging(t)
   const down = (more: object) => send('metrics', alertmanager([alert('Down', { service: 'cart' }, more)]))
   await down({ startsAt: NOON })
@@ -181,7 +181,7 @@ test('an incident that a user lowered goes on since it began, and its recovery s
   await down({ startsAt: NOON, endsAt: NOON + 3 * MINUTE })
   await sweepUntil(NOON + 5 * MINUTE)
   titles.push(...pump(deps).map(({ title }) => title))
-  assert.match(titles[0] ?? '', /^Ann is working on it: cart has had a warning since 12:00 UTC/)
+  assert.match(titles[0] ?? '', /^Ann is working on it: cart has had a warning since 12:01 UTC \(1 min\)/)
   assert.match(
     titles[1] ?? '',
     /^cart has recovered: it was critical for 2 min by its alerts, until 12:02 UTC; the severity of the incident was critical for 1 min of that time\.$/,
