@@ -62,9 +62,8 @@ for (const [raisedMinutesAgo, severity, text] of [
   [1, 'warning', 'has had a warning since 14:05 UTC (1 min)'],
 ] as const) {
   test(`a user who set ${severity} ${raisedMinutesAgo} min ago reads “${text}” of what was reported 3 min ago`, () => {
-    const before = (4 - raisedMinutesAgo) * 60_000
-    const earlier = severity === 'critical' ? { warning: before } : { critical: before }
-    const problem = burning(4, { raised: { at: NOW - raisedMinutesAgo * 60_000, ms: before, earlier } })
+    const earlier = severity === 'critical' ? 'warning' : 'critical'
+    const problem = burning(4, { ratings: [{ until: NOW - raisedMinutesAgo * 60_000, severity: earlier }] })
     const alerts = [messageAlert({ source: 'cluster', receivedAt: NOW - 3 * 60_000 })]
     const { title } = messageTextOf(item({ kind: 'reminder', alerts }, { severity, problem }), CONTEXT)
     assert.equal(title, `Nobody has acknowledged this yet: checkout ${text}.`)

@@ -43,7 +43,17 @@ for (const [ms, text] of [
 test('a duration that is over is shown with its seconds', () => {
   assert.deepEqual(
     [-1, 0.9, 72, 600, 890, 5892, 7200, 7259, 190_000].map((seconds) => formatLasted(seconds * SECOND)),
-    ['0 s', '0 s', '1 min 12 s', '10 min', '14 min 50 s', '1 h 38 min 12 s', '2 h', '2 h 0 min 59 s', '2 d 4 h 46 min 40 s'],
+    [
+      '0 s',
+      '0 s',
+      '1 min 12 s',
+      '10 min',
+      '14 min 50 s',
+      '1 h 38 min 12 s',
+      '2 h',
+      '2 h 0 min 59 s',
+      '2 d 4 h 46 min 40 s',
+    ],
   )
 })
 
