@@ -97,8 +97,7 @@ function nodesInTrouble(symptoms: readonly Symptom[]): Set<string> {
 
 function onNode(symptom: Symptom, node: string): Symptom[] {
   const rest = lighter(symptom, { code: 'node_explains', value: NODE_EXPLAINS, text: `${node} itself has a problem` })
-  const where =
-    symptom.node === null ? 'most of the known pods of its service ran on this node' : 'the pod runs on this node'
+  const where = symptom.node === null ? 'most known pods of its service ran on this node' : 'the pod runs on this node'
   const gain = lighter(symptom, { code: 'on_node', value: NODE_GAINS, text: where })
   return [rest, { ...gain, component: node, witnesses: [symptom.component] }]
 }
