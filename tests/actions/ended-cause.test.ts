@@ -84,7 +84,7 @@ test('if nothing fires, the group is that of what has ended', async (t) => {
   told()
   await report('Slow', 'cart', 0.2, 3)
   await until(4.5)
-  assert.match(told().join('\n'), /^recovered: .*Still critical, probably because of postgres: /)
+  assert.match(told().join('\n'), /^recovered: .*Still critical: postgres \(the probable cause\), /)
 })
 
 test('an information that goes on keeps the cause of what has ended', async (t) => {
