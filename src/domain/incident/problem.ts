@@ -58,6 +58,7 @@ export type Problem = {
   readonly about: string | null
 }
 
+/** A problem that has no critical condition yet. */
 export const NO_PROBLEM: Problem = {
   ...{ since: null, endedAt: null, knownAt: null, isGuess: false, heldUntil: null, isMuted: false, covered: null },
   ...{ periods: [], silenced: [], ratings: [], isOver: false },

@@ -1,3 +1,4 @@
+/** Collects the live alerts of services and nodes as input for health and incident rules. */
 import type { Alert } from '../../domain/alert/alert.ts'
 import { severeTimesOf } from '../../domain/alert/fingerprints.ts'
 import { lastBegunAt } from '../../domain/alert/firing-period.ts'

@@ -1,3 +1,4 @@
+/** Follows the heartbeats of senders, such as Watchdog: a sender whose heartbeat is missing cannot report problems. */
 import { type AlertDraft, type Draft, expiryOf } from '../../../domain/event/event.ts'
 import { alarmed, begun, closed, NO_PROBLEM } from '../../../domain/incident/problem.ts'
 import { type Beat, beatNames, endedBeats, isOver, lastBeatOf, withBeat } from '../../../domain/sender/beats.ts'
