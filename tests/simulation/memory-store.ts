@@ -5,7 +5,6 @@
 
 import { nodeIn } from '../../src/domain/event/reason-message.ts'
 import type { StoredEvent } from '../../src/domain/event/stored-event.ts'
-import { TOOK } from '../../src/domain/incident/merge.ts'
 import type { Notice } from '../../src/domain/notice.ts'
 import { firstDueAt, scheduleAlerts } from '../../src/engine/changes/sweep.ts'
 import { putAlert } from '../../src/engine/state/alerts.ts'
@@ -189,8 +188,9 @@ const FACTS: Answers = {
     return new Map(wanted.map((one) => [one.live.rowId, one.labels]))
   },
   mergedInto: ({ timeline, incidents }, rowId, { incidentId }) => {
-    const own = timeline.filter((one) => one.incidentId === incidentId && one.kind === 'merged')
-    const ref = own.findLast(({ text }) => !text.startsWith(TOOK))?.ref
+    const isMove = ({ kind }: { readonly kind: string }) => kind === 'merged' || kind === 'status'
+    const last = timeline.findLast((one) => one.incidentId === incidentId && isMove(one))
+    const ref = last?.kind === 'merged' ? last.ref : null
     const all = [...incidents.values()].filter(({ organizationId }) => organizationId === rowId)
     const number = all.sort((a, b) => a.rowId - b.rowId).findIndex(({ id }) => ref === `incident/${id}`) + 1
     return number || null

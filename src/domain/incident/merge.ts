@@ -1,5 +1,6 @@
 /** Merges two incidents: the remaining incident takes over all records, and the other incident is resolved. */
 
+import { distinct } from '../order.ts'
 import { type Severity, worst } from '../severity.ts'
 import { quoted, serviceName } from '../text.ts'
 import { regraded } from './lasted.ts'
@@ -18,9 +19,6 @@ type Merge = {
   readonly why: string
 }
 
-/** How the entry of a remaining incident begins. */
-export const TOOK = 'merged into this incident'
-
 /** Timeline entries about the incident itself. A merge does not move these entries. */
 export const OWN_ENTRIES = ['opened', 'edited', 'status', 'reopened'] as const
 
@@ -38,19 +36,26 @@ export function refuseMerge(from: Mergeable, into: Mergeable): string | null {
 
 type Named = { readonly namespace: string; readonly name: string }
 
+const OF = ' of '
+
 /** Returns the name of a condition in an incident of another service, with the namespace if both services have one name. */
 export function conditionOf(name: string, service: Named, { name: own }: Named): string {
-  return `${name} of ${service.name === own ? serviceName(service) : service.name}`
+  return `${name}${OF}${service.name === own ? serviceName(service) : service.name}`
 }
 
 /** Returns whether a condition is one that `conditionOf` names after a service. */
 export function isConditionOf(condition: string, service: Named): boolean {
-  return [service.name, serviceName(service)].some((name) => condition.endsWith(` of ${name}`))
+  return [service.name, serviceName(service)].some((name) => condition.endsWith(`${OF}${name}`))
 }
 
 /** Returns whether a condition is one that `conditionOf` names after any service, because of a condition or an alert. */
 export function isPartOf(condition: string, name: string): boolean {
-  return condition.startsWith(`${name} of `)
+  return condition.startsWith(`${name}${OF}`)
+}
+
+/** Returns the service after which `conditionOf` named a condition; null if it named none. */
+export function partOf(condition: string, name: string): string | null {
+  return isPartOf(condition, name) ? condition.slice(name.length + OF.length) : null
 }
 
 /**
@@ -89,7 +94,7 @@ export function mergedProblem(
   const known = { declared, hadDeclared, merged, others: [...new Set(others)], had: [...new Set(had)] }
   // What goes on in the other incident is no news of a silence that covers this one.
   const isMuted = b.isMuted && !goesOn
-  const problem = { ...b, ...times, ...known, since, isOver, isMuted, firing: [...new Set(firing)].sort() }
+  const problem = { ...b, ...times, ...known, since, isOver, isMuted, firing: distinct(firing) }
   const severity = ratedAs(from, into)
   // The rest is as severe since the other incident began.
   return { severity, problem: regraded(into, { ...into, severity, problem }, from.startedAt) }
@@ -111,7 +116,7 @@ function ratedAs(from: LiveIncident, into: LiveIncident): Severity {
 export function mergeOf(from: Mergeable, into: Mergeable): Merge {
   return {
     startedAt: Math.min(from.startedAt, into.startedAt),
-    took: `${TOOK}: ${quoted(from.title)}`,
+    took: `merged into this incident: ${quoted(from.title)}`,
     why: `merged into ${quoted(into.title)}`,
   }
 }

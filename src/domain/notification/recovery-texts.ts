@@ -2,7 +2,7 @@
 import { differenceOf } from '../alert/logical-labels.ts'
 import { firingText } from '../incident/incident.ts'
 import { breaksText, severeOf, severityNow, worstSeverity } from '../incident/lasted.ts'
-import { isPartOf } from '../incident/merge.ts'
+import { partOf } from '../incident/merge.ts'
 import { phaseOf, reportedAtOf } from '../incident/problem.ts'
 import { STATES } from '../severity.ts'
 import { formatLasted } from '../shown-time.ts'
@@ -70,9 +70,8 @@ export function recoveryText(item: MessageItem, name: string): string {
 
 /** Adds the services whose incidents were merged into this one to its subject. The lengths are those of all together. */
 export function withMerged({ alerts, incident }: MessageItem, subject: string): string {
-  const others = alerts.flatMap(({ name, condition }) =>
-    isPartOf(condition, name) && incident.problem.merged.length > 0 ? condition.slice(name.length + ' of '.length) : [],
-  )
+  const isMerged = incident.problem.merged.length > 0
+  const others = alerts.flatMap(({ name, condition }) => (isMerged && partOf(condition, name)) || [])
   return others.length === 0 ? subject : `${subject} (with ${namedUpTo([...new Set(others)], NAMED)})`
 }
 

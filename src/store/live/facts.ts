@@ -1,7 +1,6 @@
 /** Loads the facts that a decision needs from the history. Each kind of fact requires one query. */
 import { sql as raw } from 'kysely'
 import { nodeIn } from '../../domain/event/reason-message.ts'
-import { TOOK } from '../../domain/incident/merge.ts'
 import { type FactKind, type Facts, WRITTEN } from '../../engine/state/facts.ts'
 import { summaryOf } from '../alert-texts.ts'
 import { findPipeline } from '../correlation/pipelines.ts'
@@ -45,8 +44,9 @@ const READERS: Readers = {
   recentEvents: (db, _, asked) => db.all(newestEvents, asked).reverse(),
   notes: (db, _, { incidentId }) => db.first(notesOf, { incidentId }) ?? { entries: 0, length: 0 },
   mergedInto: (db, organizationId, { incidentId }) => {
-    const ref = db.all(mergesOf, { incidentId }).findLast(({ text }) => !text.startsWith(TOOK))?.ref
-    return ref ? (findIncident(db, organizationId, ref.replace('incident/', ''))?.number ?? null) : null
+    const last = db.first(lastMoveOf, { incidentId })
+    if (last?.kind !== 'merged' || last.ref === null) return null
+    return findIncident(db, organizationId, last.ref.replace('incident/', ''))?.number ?? null
   },
   event: (db, organizationId, asked) => {
     const found = db.first(eventOf, { organizationId, ...asked })
@@ -188,13 +188,15 @@ const notesOf = query<{ incidentId: number }>()((sql, hole) =>
     .where('incident_id', '=', hole('incidentId'))
     .where('kind', 'in', WRITTEN),
 )
-const mergesOf = query<{ incidentId: number }>()((sql, hole) =>
+/** What took over another incident changed its own status afterwards, at the latest when it was resolved. */
+const lastMoveOf = query<{ incidentId: number }>()((sql, hole) =>
   sql
     .selectFrom('timeline')
-    .select(['text', 'ref'])
+    .select(['kind', 'ref'])
     .where('incident_id', '=', hole('incidentId'))
-    .where('kind', '=', 'merged')
-    .orderBy('id'),
+    .where('kind', 'in', ['merged', 'status'])
+    .orderBy('id', 'desc')
+    .limit(1),
 )
 const alertByUuid = query<{ organizationId: number; uuid: Buffer }>()((sql, hole) =>
   sql
