@@ -26,10 +26,15 @@ export function toldEntries(
 export function asKnown(entry: EntryFact, alerts: readonly KnownAlert[]): EntryFact {
   const { facts, at } = entry
   if (facts?.code !== 'firing' || alerts.length === 0) return entry
-  const firing = alerts.filter(({ source, startsAt, endsAt, unheard }) => {
+  const firing = firingAt(alerts, at)
+  return { ...entry, text: '', facts: firing.length === 0 ? null : { code: 'firing', alerts: countedNames(firing) } }
+}
+
+/** Returns the alerts that were firing at a time, even if they have ended since. Nobody knows of those of silent senders. */
+export function firingAt<One extends KnownAlert>(alerts: readonly One[], at: number): readonly One[] {
+  return alerts.filter(({ source, startsAt, endsAt, unheard }) => {
     return source !== 'ci' && startsAt <= at && (endsAt === null ? unheard === undefined : endsAt > at)
   })
-  return { ...entry, text: '', facts: firing.length === 0 ? null : { code: 'firing', alerts: countedNames(firing) } }
 }
 
 type KnownAlert = Pick<AlertFact, 'name' | 'source' | 'startsAt' | 'endsAt' | 'unheard'>

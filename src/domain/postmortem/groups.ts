@@ -3,7 +3,7 @@ import { isGuessed } from '../alert/doubt.ts'
 import { groupForIncident } from '../alert/groups.ts'
 import { senderName } from '../event/event.ts'
 import type { AlertFact, ChangeFact, IncidentFact, PostmortemFacts, Unheard } from '../incident/facts.ts'
-import { endedByMerge } from '../incident/timeline-entries.ts'
+import { endedByMerge, firingAt } from '../incident/timeline-entries.ts'
 import { ordered } from '../order.ts'
 import { SEVERITIES } from '../severity.ts'
 import { countOf, formatCount, formatPeriod, formatTime, incidentName, joinNames, quoted, timesOf } from '../text.ts'
@@ -121,11 +121,7 @@ export function firingWhenResolved({
   incident,
   alerts,
 }: Pick<GroupedFacts, 'incident' | 'alerts'>): readonly GroupedFact[] {
-  const at = incident.resolvedAt
-  if (at === null) return []
-  return alerts.filter(({ startsAt, endsAt, source, unheard }) => {
-    return startsAt <= at && (endsAt === null ? unheard === undefined : endsAt > at) && source !== 'ci'
-  })
+  return incident.resolvedAt === null ? [] : firingAt(alerts, incident.resolvedAt)
 }
 
 /** Kubernetes repeats what goes on, but seldom reports an end. */
