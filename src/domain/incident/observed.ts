@@ -1,5 +1,6 @@
 /** What an observation means for an unresolved incident, part of which a user may have declared. */
 import type { Health } from '../health/health.ts'
+import { distinct } from '../order.ts'
 import { rank } from '../severity.ts'
 import { HOUR } from '../units.ts'
 import { alertingOf, severityNow } from './lasted.ts'
@@ -18,7 +19,7 @@ function seen({ origin, problem }: CurrentIncident, what: Parameters<typeof obse
   const { burning } = what
   // The problem of a manual incident is on until a person resolves it, but can become more or less severe.
   if (origin === 'manual')
-    return { ...problem, ...tracked(problem, what), firing: [...new Set(burning.map(({ name }) => name))].sort() }
+    return { ...problem, ...tracked(problem, what), firing: distinct(burning.map(({ name }) => name)) }
   const observed = observe(problem, what)
   return burning.length > 0 ? { ...observed, isOver: false } : observed
 }

@@ -1,4 +1,5 @@
 /** The problem of an incident: whether it goes on, since when, and for how long it has been critical. Start here. */
+import { distinct } from '../order.ts'
 import type { Severity } from '../severity.ts'
 import { MINUTE, SECOND } from '../units.ts'
 import { criticalOf, DECLARED, type Period, type Times, tracked, union } from './periods.ts'
@@ -137,7 +138,7 @@ export function reportedAtOf({ periods }: Problem): number | null {
 /** Returns the problem after an observation. Does not announce anything. */
 export function observe(before: Problem, seen: Observation): Problem {
   const { now, burning, ended } = seen
-  const firing = [...new Set(burning.map(({ name }) => name))].sort()
+  const firing = distinct(burning.map(({ name }) => name))
   const isMuted = firing.length === 0 && seen.muted.length > 0
   const problem = { ...before, ...tracked(before, seen), firing, isMuted }
   const on = criticalOf(problem)
@@ -203,10 +204,13 @@ export function begun(problem: Problem, since: number): Problem {
   return { ...problem, since, periods: [...problem.periods, { name: DECLARED, from: since, to: null }] }
 }
 
-/** Returns the problem of an incident that a user resolves. What fires goes on, even under a silence. It flaps no more. */
-export function left(before: Problem, now: number): Problem {
-  const problem = { ...withoutDeclared(before, now), returns: [], flapsSince: null }
-  const goesOn = problem.since === null ? problem.isMuted : problem.firing.length > 0
+/**
+ * Returns the problem of an incident that a user resolves. What fires goes on, even under a silence. It flaps no more.
+ * @param isReported whether only the sender's next report ends the problem
+ */
+export function left(before: Problem, now: number, isReported = false): Problem {
+  const problem = { ...(isReported ? before : withoutDeclared(before, now)), returns: [], flapsSince: null }
+  const goesOn = problem.since === null ? problem.isMuted : isReported || problem.firing.length > 0
   return goesOn ? { ...problem, knownAt: now, isOver: true, isSuppressed: true } : closed(problem, now)
 }
 

@@ -208,8 +208,8 @@ function olderSentences(incident: IncidentFact, first: GroupedFact | undefined):
 function lapseSentences(incident: IncidentFact, entries: readonly EntryFact[]): readonly Sentence[] {
   const isBack = (one: EntryFact) => isReturn(one) || (one.kind === 'reopened' && one.actor === null)
   const back = entries.find((one) => isBack(one) && one.at > (incident.acknowledgedAt ?? 0))
-  const text = `This acknowledgement lapsed when the problem came back at ${formatTime(back?.at ?? 0)}.`
-  return incident.hasLapsed && back ? [{ text, refs: [incidentRef(incident)] }] : []
+  const text = back && `This acknowledgement lapsed when the problem came back at ${formatTime(back.at)}.`
+  return incident.hasLapsed && text ? [{ text, refs: [incidentRef(incident)] }] : []
 }
 
 /** Names who acknowledged the incident after it had come back. */

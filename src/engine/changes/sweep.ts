@@ -165,8 +165,8 @@ const TRIES_AGAIN = 6 * MINUTE
 export function awaitRepeats(state: OrganizationState, now: number): void {
   const senders = [...state.senders.values()]
   // After a jump back, what was received in the future says nothing.
-  const heard = senders.map(({ lastEventAt }) => lastEventAt ?? 0).filter((at) => at <= now)
-  const from = Math.max(0, ...heard)
+  const received = senders.map(({ lastEventAt }) => lastEventAt ?? 0).filter((at) => at <= now)
+  const from = Math.max(0, ...received)
   state.awaited.delete('period')
   if (from > now - DELIVERS_WITHIN) return
   const until = now + TRIES_AGAIN

@@ -9,7 +9,7 @@ import { serviceName } from '../../../domain/text.ts'
 import type { Context } from '../../state/context.ts'
 import { hasNamesake } from '../conditions.ts'
 import { firingIn, noteJoined } from './find.ts'
-import { addEntry, MAX_TITLE, unresolvedIncidents } from './incidents.ts'
+import { addEntry, MAX_TITLE, suppress, unresolvedIncidents } from './incidents.ts'
 import { mergeIncidents } from './merge.ts'
 
 /**
@@ -34,7 +34,7 @@ export function followAlert(ctx: Context, before: LiveAlert, after: LiveAlert, n
   if (leaving.length > 0) ctx.put.incident(kept, incident)
   if (!moves) return
   move(ctx, kept, { from, to }, after.alert, now)
-  if (isLeft) ctx.put.service({ ...to, suppressed: true })
+  if (isLeft) suppress(ctx, to.rowId)
 }
 
 function move(

@@ -6,6 +6,7 @@ import type { IncidentStatus } from '../../../domain/incident/incident.ts'
 import { begunAt, regraded, withRating } from '../../../domain/incident/lasted.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import { alarmed, begun, left, NO_PROBLEM, reopened } from '../../../domain/incident/problem.ts'
+import { distinct } from '../../../domain/order.ts'
 import { rank, type Severity } from '../../../domain/severity.ts'
 import { countOf, formatCount } from '../../../domain/text.ts'
 import type { Context } from '../../state/context.ts'
@@ -40,7 +41,7 @@ export function createIncident(
   const asSevere = firing.filter((one) => rank(one.severity) >= rank(wanted.severity))
   const since = Math.min(now, ...(critical.length > 0 ? critical : asSevere).map((one) => one.since))
   const origin = { origin: 'manual', cause: 'service' } as const
-  const names = [...new Set(critical.map(({ name }) => name))].sort()
+  const names = distinct(critical.map(({ name }) => name))
   const problem = { ...begun(alarmed(NO_PROBLEM, now), since), firing: names, had: names }
   const opening = { ...wanted, serviceId: rowId, ...origin, startedAt, touchedAt: now, problem, previous: null }
   const incident = openIncident(ctx, { ...opening, text: `opened: ${wanted.title}`, actor }, now)
@@ -139,10 +140,7 @@ function changed(before: LiveIncident, change: IncidentChange, actor: string, no
 
 function statusChange(before: LiveIncident, status: IncidentStatus, now: number) {
   if (status === 'resolved') {
-    // Only the sender's next report ends such a problem.
-    const goesOn = before.cause === 'silence' && before.problem.since !== null
-    const silent = { ...before.problem, knownAt: now, isOver: true, isSuppressed: true }
-    return { resolvedAt: before.resolvedAt ?? now, problem: goesOn ? silent : left(before.problem, now) }
+    return { resolvedAt: before.resolvedAt ?? now, problem: left(before.problem, now, before.cause === 'silence') }
   }
   if (before.status !== 'resolved') return {}
   return { resolvedAt: null, problem: reopened(before.problem, before.origin, now) }
