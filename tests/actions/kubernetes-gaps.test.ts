@@ -1,38 +1,21 @@
 /** A Kubernetes condition that was over and is back within ten minutes: its problem began anew, and so does the minute. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { createChannel } from '../../src/actions/channels.ts'
+import { clusterFlow, SECOND } from '../helpers/cluster-flow.ts'
 import { NOON } from '../helpers/factory.ts'
-import { makeFlow } from '../helpers/flow.ts'
-import { pump } from '../helpers/pump.ts'
-import { type KubernetesMore, kubernetesEvent } from '../helpers/senders.ts'
+import type { KubernetesMore } from '../helpers/senders.ts'
 
-const SECOND = 1_000
 const POD = 'cart-5d4f8c7b9-x2kqp'
 const OTHER = 'cart-5d4f8c7b9-bcdfg'
 
 function world(t: TestContext) {
-  const flow = makeFlow(t)
-  const { deps, acme, clock } = flow
-  createChannel(deps, acme.key, { name: 'all', kind: 'slack', target: 'https://example.com/x', remindAfter: 0 })
-  const sent: string[] = []
-  const until = async (seconds: number) => {
-    while (clock.now < NOON + seconds * SECOND) {
-      await flow.sweepUntil(Math.min(NOON + seconds * SECOND, clock.now + 5 * SECOND), 5 * SECOND)
-      sent.push(...pump(deps).map(({ items, title }) => `${items[0]?.kind}: ${title}`))
-    }
-  }
-  const report = async (seconds: number, reason: string, object = POD, more: KubernetesMore = {}) => {
-    await until(seconds)
-    await flow.send('cluster', kubernetesEvent(reason, object, { at: NOON + seconds * SECOND, ...more }))
-  }
+  const flow = clusterFlow(t)
+  const report = (seconds: number, reason: string, object = POD, more: KubernetesMore = {}) =>
+    flow.report(seconds, reason, object, more)
   const node = (seconds: number, reason: string) => report(seconds, reason, 'worker-1', { kind: 'Node' })
   /** Returns the first minute of the problem that goes on, and what was told. */
-  const state = () => [
-    flow.incidents().map(({ problem }) => (JSON.parse(problem).since - NOON) / SECOND),
-    sent.map((text) => text.replace(/ \(.*|, last reported.*/, '')),
-  ]
-  return { ...flow, until, report, node, state }
+  const state = () => [flow.incidents().map(({ problem }) => (JSON.parse(problem).since - NOON) / SECOND), flow.sent]
+  return { ...flow, report, node, state }
 }
 
 test('a pod that was ready in between has been critical since its new crash', async (t) => {

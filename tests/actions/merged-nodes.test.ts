@@ -1,33 +1,14 @@
 /** A condition whose incident was merged into another one, and that Kubernetes reports anew: it is told once. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { createChannel } from '../../src/actions/channels.ts'
 import { mergeIncidents } from '../helpers/acts.ts'
-import { NOON } from '../helpers/factory.ts'
-import { makeFlow } from '../helpers/flow.ts'
-import { pump } from '../helpers/pump.ts'
-import { type KubernetesMore, kubernetesEvent } from '../helpers/senders.ts'
+import { clusterFlow } from '../helpers/cluster-flow.ts'
 
-const SECOND = 1_000
 type Report = (seconds: number, isReady?: boolean) => Promise<void>
 
 function world(t: TestContext) {
-  const flow = makeFlow(t)
-  const { deps, acme, clock } = flow
-  createChannel(deps, acme.key, { name: 'all', kind: 'slack', target: 'https://example.com/x', remindAfter: 0 })
-  const sent: string[] = []
-  const until = async (seconds: number) => {
-    while (clock.now < NOON + seconds * SECOND) {
-      await flow.sweepUntil(Math.min(NOON + seconds * SECOND, clock.now + 5 * SECOND), 5 * SECOND)
-      sent.push(
-        ...pump(deps).map(({ items, title }) => `${items[0]?.kind}: ${title.replace(/ \(.*|, last reported.*/, '')}`),
-      )
-    }
-  }
-  const report = async (seconds: number, reason: string, object: string, more: KubernetesMore = {}) => {
-    await until(seconds)
-    await flow.send('cluster', kubernetesEvent(reason, object, { at: NOON + seconds * SECOND, ...more }))
-  }
+  const flow = clusterFlow(t)
+  const { deps, acme, report, sent } = flow
   const node =
     (name: string) =>
     (seconds: number, isReady = false) =>
@@ -49,7 +30,7 @@ function world(t: TestContext) {
       'Ann',
     )
   const states = () => flow.incidents().map(({ title, status }) => `${title} ${status}`)
-  return { ...flow, until, node, pod, merge, states, told: () => sent.splice(0) }
+  return { ...flow, node, pod, merge, states, told: () => sent.splice(0) }
 }
 
 /** Both fail at noon, the incident of the second one is merged into that of the first, and both recover. */
