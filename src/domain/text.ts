@@ -80,8 +80,32 @@ export function joinNames(names: readonly string[]): string {
 }
 
 /** Returns `shop/cart`, or just the name if there is no namespace. */
-export function serviceName({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+export function serviceName({ namespace, name }: ServiceName): string {
   return namespace === '' ? name : `${namespace}/${name}`
+}
+
+type ServiceName = { readonly namespace: string; readonly name: string }
+
+const OF = ' of '
+
+/** Returns the name of a condition in an incident of another service, with the namespace if both services have one name. */
+export function conditionOf(name: string, service: ServiceName, { name: own }: Pick<ServiceName, 'name'>): string {
+  return `${name}${OF}${service.name === own ? serviceName(service) : service.name}`
+}
+
+/** Returns whether a condition is one that `conditionOf` names after a service. */
+export function isConditionOf(condition: string, service: ServiceName): boolean {
+  return [service.name, serviceName(service)].some((name) => condition.endsWith(`${OF}${name}`))
+}
+
+/** Returns whether a condition is one that `conditionOf` names after any service, because of a condition or an alert. */
+export function isPartOf(condition: string, name: string): boolean {
+  return condition.startsWith(`${name}${OF}`)
+}
+
+/** Returns the service after which `conditionOf` named a condition; null if it named none. */
+export function partOf(condition: string, name: string): string | null {
+  return isPartOf(condition, name) ? condition.slice(name.length + OF.length) : null
 }
 
 /** Returns the text without full stops and spaces at its end. */

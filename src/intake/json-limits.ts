@@ -158,7 +158,7 @@ function hashOf(text: string, from: number, to: number, before: number): number 
 }
 
 /** Returns the index of the closing quote, or the length of the text if there is none. */
-export function endOfString(text: string, from: number): number {
+function endOfString(text: string, from: number): number {
   let i = text.indexOf('"', from)
   // A quote after an odd number of backslashes is part of the string.
   while (i !== -1 && isEscaped(text, i, from)) i = text.indexOf('"', i + 1)

@@ -8,7 +8,7 @@ import { countOf } from '../text.ts'
 import { HOUR, MINUTE } from '../units.ts'
 import { severityNow } from './lasted.ts'
 import type { LiveIncident } from './live-incident.ts'
-import { isMilder, isUncovered, joiningOf, observedOf } from './observed.ts'
+import { isMilder, isUncovered, observedOf } from './observed.ts'
 import { type Back, hadAllClear, opening, returning } from './opening.ts'
 import {
   type Burning,
@@ -62,6 +62,15 @@ export function decide(situation: Situation): Decision {
   const counted = due.map((one) => (ignored.has(one.uuid) ? { ...one, since: now, onset: now } : one))
   const steps = [begin(situation, fresh, taken, burningOf(situation, counted))]
   return { steps, suppressed: false, problem, changesAt: earliest(pending) }
+}
+
+/** Returns the alerts that can join an incident. */
+function joiningOf({ candidates }: Situation): SituationAlert[] {
+  return candidates.filter((one) => mayJoin(one) && !one.inIncident)
+}
+
+function mayJoin({ status, severity }: SituationAlert): boolean {
+  return status === 'firing' && rank(severity) >= rank('warning')
 }
 
 /**
@@ -226,10 +235,8 @@ function comeBack(
   const end: Step = { do: 'resolve', at: endedAt ?? knownAt, text, isTold: false }
   if (!situation.opens) return { steps: [end], problem: before, changesAt: now }
   // The alerts belong to the new incident, even those that were in the old one.
-  const alertIds = situation.candidates
-    .filter(({ status, severity }) => status === 'firing' && rank(severity) >= rank('warning'))
-    .slice(0, MAX_TAKEN)
-    .map(({ uuid }) => uuid)
+  const taken = situation.candidates.filter(mayJoin).slice(0, MAX_TAKEN)
+  const alertIds = taken.map(({ uuid }) => uuid)
   const begins = opening(situation, due, { alertIds, burning: back.burning, follows: true })
   return { steps: [end, begins], problem: before, changesAt: null }
 }

@@ -2,7 +2,7 @@
 
 import { distinct } from '../order.ts'
 import { type Severity, worst } from '../severity.ts'
-import { quoted, serviceName } from '../text.ts'
+import { quoted } from '../text.ts'
 import { regraded } from './lasted.ts'
 import type { LiveIncident } from './live-incident.ts'
 import { criticalOf, DECLARED, joined, type Period } from './periods.ts'
@@ -32,30 +32,6 @@ export function refuseMerge(from: Mergeable, into: Mergeable): string | null {
   if (silent)
     return `incident ${silent.id} is about a silent sender: it is resolved as soon as the sender reports again`
   return null
-}
-
-type Named = { readonly namespace: string; readonly name: string }
-
-const OF = ' of '
-
-/** Returns the name of a condition in an incident of another service, with the namespace if both services have one name. */
-export function conditionOf(name: string, service: Named, { name: own }: Named): string {
-  return `${name}${OF}${service.name === own ? serviceName(service) : service.name}`
-}
-
-/** Returns whether a condition is one that `conditionOf` names after a service. */
-export function isConditionOf(condition: string, service: Named): boolean {
-  return [service.name, serviceName(service)].some((name) => condition.endsWith(`${OF}${name}`))
-}
-
-/** Returns whether a condition is one that `conditionOf` names after any service, because of a condition or an alert. */
-export function isPartOf(condition: string, name: string): boolean {
-  return condition.startsWith(`${name}${OF}`)
-}
-
-/** Returns the service after which `conditionOf` named a condition; null if it named none. */
-export function partOf(condition: string, name: string): string | null {
-  return isPartOf(condition, name) ? condition.slice(name.length + OF.length) : null
 }
 
 /**

@@ -81,10 +81,3 @@ export function isUncovered(before: Problem, { since }: Problem, burning: readon
   const isSettled = knownAt === null || now - knownAt >= SETTLE
   return isMuted && !isOver && since !== null && (wasSilenced || isSettled)
 }
-
-/** Returns the alerts that can join an incident. */
-export function joiningOf({ candidates }: Situation): SituationAlert[] {
-  return candidates.filter(
-    ({ status, severity, inIncident }) => status === 'firing' && !inIncident && rank(severity) >= rank('warning'),
-  )
-}

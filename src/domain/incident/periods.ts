@@ -137,7 +137,7 @@ function covered(silenced: readonly Period[], periods: readonly Period[], { one,
 }
 
 /** Returns the last end, or else the last report of what still fires; null if none is known. */
-export function lastOf(ended: readonly Ended[]): Ended | null {
+function lastOf(ended: readonly Ended[]): Ended | null {
   const { true: open = [], false: over = [] } = Object.groupBy(ended, ({ isOpen = false }) => `${isOpen}`)
   return (over.length > 0 ? over : open).reduce<Ended | null>(
     (found, one) => (found && found.endsAt >= one.endsAt ? found : one),

@@ -240,7 +240,7 @@ export function closed(before: Problem, now: number): Problem {
 const endedAt = (one: Period, now: number): Period => (one.to === null ? { ...one, to: Math.max(one.from, now) } : one)
 
 /** What a person declared is over with the decision of a person. What fires goes on. */
-export function withoutDeclared(problem: Problem, now: number): Problem {
+function withoutDeclared(problem: Problem, now: number): Problem {
   const declared = new Set(problem.declared.map(({ name }) => name))
   const periods = problem.periods.map((one) =>
     one.name === DECLARED || declared.has(one.name) ? endedAt(one, now) : one,

@@ -1,10 +1,9 @@
 /** Writes what a message says about the alerts that fire. */
 
-import { isPartOf } from '../incident/merge.ts'
 import { MIN_REPEAT_TIMEOUT, timeoutOf } from '../sender/delivery-interval.ts'
 import { isSender } from '../sender/sender-name.ts'
 import { formatMoment, formatWhen } from '../shown-time.ts'
-import { capitalized, formatCount, withoutStop } from '../text.ts'
+import { capitalized, formatCount, isPartOf, withoutStop } from '../text.ts'
 import { MINUTE } from '../units.ts'
 import { REMINDERS } from './kind.ts'
 import { namedUpTo, shortened } from './names.ts'

@@ -8,7 +8,7 @@ import { formatCount, joinNames, LISTED } from '../text.ts'
 const MAX_NAME = 60
 
 /** Returns the display name of a service. For a sender, returns the name of the sender's program. */
-export function shownName(name: string): string {
+function shownName(name: string): string {
   return shortened(subjectName({ namespace: '', name }))
 }
 

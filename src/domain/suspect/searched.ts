@@ -1,4 +1,5 @@
 /** How far back causes are searched, and among how many records. */
+import { isPartOf } from '../text.ts'
 import { HOUR, MINUTE } from '../units.ts'
 import type { SuspectAlert, SuspectFacts } from './suspect.ts'
 
@@ -28,7 +29,7 @@ export const START = 'Starting'
  */
 export function presentOf(facts: SuspectFacts, names: readonly string[] | null): SuspectFacts {
   const isNamed = ({ name }: SuspectAlert) =>
-    names === null || names.some((condition) => condition === name || condition.startsWith(`${name} of `))
+    names === null || names.some((condition) => condition === name || isPartOf(condition, name))
   const isPresent = (one: SuspectAlert) => one.endsAt === null && one.severity !== 'info' && isNamed(one)
   const own = facts.alerts.filter(({ inIncident }) => inIncident)
   const present = own.filter(isPresent)

@@ -2,9 +2,9 @@
 
 import type { LiveService } from '../../domain/health/live-service.ts'
 import type { NodeTrouble } from '../../domain/health/node-trouble.ts'
-import { conditionOf } from '../../domain/incident/merge.ts'
 import { isNodeService, nodeNameOf, serviceOfNode } from '../../domain/service/node.ts'
 import { rank } from '../../domain/severity.ts'
+import { conditionOf } from '../../domain/text.ts'
 import { MINUTE } from '../../domain/units.ts'
 import type { Context } from '../state/context.ts'
 import type { OrganizationState } from '../state/state.ts'

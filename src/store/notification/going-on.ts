@@ -1,6 +1,7 @@
 /** Finds what goes on of a service in other incidents, and of other services in an incident. */
-import { isConditionOf } from '../../domain/incident/merge.ts'
+
 import { type Problem, phaseOf } from '../../domain/incident/problem.ts'
+import { isConditionOf } from '../../domain/text.ts'
 import { selectIncidents, toLiveIncident } from '../incident/live-incidents.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'

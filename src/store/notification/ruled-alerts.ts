@@ -1,11 +1,12 @@
 /** Reads the alerts of an incident that the rules of channels are compared with. */
+
 import { sql } from 'kysely'
 import { differenceOf } from '../../domain/alert/logical-labels.ts'
 import type { Labels } from '../../domain/event/event.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
-import { conditionOf, isConditionOf } from '../../domain/incident/merge.ts'
 import { type NotificationKind, OVER, REMINDERS } from '../../domain/notification/kind.ts'
 import type { RuledAlert } from '../../domain/notification/rule.ts'
+import { conditionOf, isConditionOf } from '../../domain/text.ts'
 import { loadServiceName } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'

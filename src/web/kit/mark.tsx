@@ -5,16 +5,7 @@ import { capitalized, formatCount } from '../../domain/text.ts'
 import type { IconName } from './symbols.ts'
 
 /** The severity of an alert or incident, or the status of a service. */
-export type Level =
-  | 'critical'
-  | 'error'
-  | 'warning'
-  | 'degraded'
-  | 'recovering'
-  | 'info'
-  | 'healthy'
-  | 'unknown'
-  | 'done'
+type Level = 'critical' | 'error' | 'warning' | 'degraded' | 'recovering' | 'info' | 'healthy' | 'unknown' | 'done'
 
 /** An icon. `label` is the icon's accessible name, which is required if there is no text next to the icon. */
 export const Icon: FC<{ name: IconName; label?: string; class?: string }> = ({ name, label, class: more }) => (

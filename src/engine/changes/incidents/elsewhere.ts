@@ -1,11 +1,12 @@
 /** Finds the ends of conditions, and what goes on of other services whose incidents were merged into one. */
+
 import { worseEndOf } from '../../../domain/alert/fingerprints.ts'
 import { incidentDueAt } from '../../../domain/alert/unavailable.ts'
 import { circumstancesOf, healthOf, isDrained } from '../../../domain/health/health.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
-import { conditionOf, isConditionOf } from '../../../domain/incident/merge.ts'
 import type { Burning, Ended } from '../../../domain/incident/problem.ts'
 import { beatsFor, heldUntil } from '../../../domain/sender/beats.ts'
+import { conditionOf, isConditionOf } from '../../../domain/text.ts'
 import type { Context } from '../../state/context.ts'
 import type { OrganizationState } from '../../state/state.ts'
 import { beatsOf, type Condition, conditionsOf, senderOf } from '../conditions.ts'
@@ -27,7 +28,7 @@ export function endOf(state: OrganizationState, { name, endsAt, live }: Conditio
 }
 
 /** Returns how the conditions of a service are named in an incident of the service `ownId`. */
-export function namerOf({ services }: OrganizationState, serviceId: number, ownId: number): (name: string) => string {
+function namerOf({ services }: OrganizationState, serviceId: number, ownId: number): (name: string) => string {
   const [service, own] = [services.get(serviceId), services.get(ownId)]
   return (name) => (service && own ? conditionOf(name, service, own) : name)
 }
