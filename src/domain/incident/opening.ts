@@ -26,6 +26,12 @@ export function opening(
   }
 }
 
+/** Returns the title without the service with which `opening` begins it; null if it does not begin so. */
+export function withoutService(title: string, service: string): string | null {
+  const prefix = `${service}: `
+  return title.startsWith(prefix) ? title.slice(prefix.length) : null
+}
+
 /** Returns the title of an incident that is about an alert and not about a service. */
 export function titleOf(name: string, summary: string): string {
   return summary === '' || summary === name ? name : `${name}: ${summary}`

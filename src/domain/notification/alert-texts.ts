@@ -1,5 +1,6 @@
 /** Writes what a message says about the alerts that fire. */
 
+import { withoutService } from '../incident/opening.ts'
 import { MIN_REPEAT_TIMEOUT, timeoutOf } from '../sender/delivery-interval.ts'
 import { isSender } from '../sender/sender-name.ts'
 import { formatMoment, formatWhen } from '../shown-time.ts'
@@ -151,14 +152,13 @@ function alertText({ condition, name, summary }: MessageAlert): string {
 
 /** Returns whether a user wrote the title. */
 export function hasOwnTitle({ incident: { origin, title, touchedAt, problem }, service }: MessageItem): boolean {
-  const isChanged = touchedAt !== null && problem.about === null && !title.startsWith(`${service.name}: `)
+  const isChanged = touchedAt !== null && problem.about === null && withoutService(title, service.name) === null
   return origin === 'manual' || (isChanged && !isSender(service.name))
 }
 
 /** Returns the title without the service name, which is already on the first line. */
 function titleText(title: string, service: string): string {
-  const rest = title.startsWith(`${service}: `) ? title.slice(service.length + 2) : title
-  return shortened(withoutStop(rest))
+  return shortened(withoutStop(withoutService(title, service) ?? title))
 }
 
 /**

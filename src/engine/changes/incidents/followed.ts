@@ -3,7 +3,7 @@ import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
 import { isUnattributed } from '../../../domain/alert/signal.ts'
 import type { LiveService } from '../../../domain/health/live-service.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
-import { titleOf } from '../../../domain/incident/opening.ts'
+import { titleOf, withoutService } from '../../../domain/incident/opening.ts'
 import { rank } from '../../../domain/severity.ts'
 import { serviceName } from '../../../domain/text.ts'
 import type { Context } from '../../state/context.ts'
@@ -45,9 +45,8 @@ function move(
   now: number,
 ): void {
   const { title, problem } = incident
-  const prefix = `${from.name}: `
-  const rest = title.startsWith(prefix) ? title.slice(prefix.length) : null
-  const name = problem.about !== null && title.startsWith(problem.about) ? problem.about : rest
+  const isAbout = problem.about !== null && title.startsWith(problem.about)
+  const name = isAbout ? problem.about : withoutService(title, from.name)
   const about = isUnattributed(to) ? own : null
   const named = about === null ? `${to.name}: ${name}` : titleOf(own, summary)
   const moved = {
