@@ -164,7 +164,7 @@ function isSaid({ db }: Deps, { rowId }: ChannelRecord, entry: QueuedEntry): boo
   const { since, knownAt, firing } = incident.problem
   if (isDigest && since === null && knownAt !== null)
     return listSaid(db, rowId, entry, Math.max(createdAt, knownAt)).length > 0
-  const names = kind === 'worse' && entry.another === null ? entry.names : isDigest || kind === 'again' ? firing : []
+  const names = kind === 'worse' && entry.others.length === 0 ? entry.names : isDigest || kind === 'again' ? firing : []
   if (names.length === 0) return false
   const said = new Set(listSaid(db, rowId, entry, createdAt).flat())
   return names.every((name) => said.has(name))

@@ -260,7 +260,7 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
       'valid for one incident, and for … days',
       constantOf('acknowledgement', 'LINK_LIFE_MS') / UNITS.DAY === 3 ? 'three' : '',
     ],
-    ['`alerts` contains at most …', constantOf('format', 'MAX_GROUP_ALERTS')],
+    ['`alerts` contains at most …', constantOf('format', 'MAX_ALERTS')],
     ['| `…` | a user acknowledged the incident |', changed({}, { acknowledgedAt: 1 }) ?? ''],
     ['| `…` | a user raised the severity', changed({}, { severity: 'critical' }) ?? ''],
     ['| `severity` | a user … the severity', changed({}, { severity: 'info' }) === null ? 'raised' : ''],

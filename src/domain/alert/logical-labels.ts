@@ -2,6 +2,7 @@
 
 import type { AlertDraft, Labels } from '../event/event.ts'
 import { exporterOf } from '../service/exporter.ts'
+import { readPodName } from '../service/pod-name.ts'
 import { chosenLabel } from '../service/rule.ts'
 import type { Attribution } from '../service/service.ts'
 
@@ -25,19 +26,36 @@ const NONE: ReadonlySet<string> = new Set()
 
 /** Labels by which alerts about replicas of one thing differ, or that say what is wrong with it. */
 const OF_REPLICAS =
-  /^(?:(?:exported_|kubernetes_|target_)?(?:pod|container|instance|node|host)(?:_?(?:name|ip|id|uid))?|nodename|hostname|uid|id|ip|address|image|version|reason|phase|condition|status|code|method|path|uri|url|route|handler|le|quantile|.*_hash|alertname|namespace|team|owner|(?:alert)?state|grafana_folder|.*rule_uid__?|.*summary|.*value)$/i
+  /^(?:container(?:_?(?:name|ip|id|uid))?|uid|id|image|version|reason|phase|condition|status|code|method|path|uri|url|route|handler|le|quantile|.*_hash|alertname|namespace|team|owner|(?:alert)?state|grafana_folder|.*rule_uid__?|.*summary|.*value)$/i
 
-/** Returns the labels that name what an alert is about, such as a shard, and not one of its replicas. Sorted by name. */
-function subjectLabels(labels: Labels): readonly (readonly [string, string])[] {
-  const names = Object.keys(labels).filter((name) => !VOLATILE.has(name) && !OF_REPLICAS.test(name))
-  return names.sort().map((name) => [name, labels[name] ?? ''] as const)
+/** Labels that name a pod, and those that name a machine or a process on it. */
+const POD = /^(?:exported_|kubernetes_|target_)?pod(?:_?(?:name|ip|id|uid))?$/i
+const MACHINE =
+  /^(?:(?:exported_|kubernetes_|target_)?(?:instance|node|host)(?:_?(?:name|ip|id|uid))?|nodename|hostname|ip|address)$/i
+
+/**
+ * Returns the labels in which an alert differs from all others, as `shard 2`; '' if there are none, or no others.
+ * @param hasMachines whether another machine counts, or another pod of a StatefulSet, if nothing else differs
+ */
+export function differenceOf(labels: Labels, others: readonly Labels[], hasMachines = true): string {
+  const subject = differing(labels, others, (name) => ![OF_REPLICAS, POD, MACHINE].some((one) => one.test(name)))
+  return (subject.length > 0 || !hasMachines ? subject : machineOf(labels, others)).join(', ')
 }
 
-/** Returns the labels in which an alert differs from all others, as `shard 2`; '' if there are none, or no others. */
-export function differenceOf(labels: Labels, others: readonly Labels[]): string {
-  if (others.length === 0) return ''
-  const differing = subjectLabels(labels).filter(([name, value]) => others.every((one) => one[name] !== value))
-  return differing.map(([name, value]) => `${name} ${value}`).join(', ')
+/** Returns the label that names another machine or pod of a StatefulSet. The pods of other workloads replace each other. */
+function machineOf(labels: Labels, others: readonly Labels[]): readonly string[] {
+  const { own } = exporterOf(labels)
+  const pods = Object.keys(labels).filter((name) => POD.test(name) && !own.has(name))
+  const isOfSet = pods.some((name) => readPodName(labels[name] ?? '', null, '').how === 'statefulset pod')
+  const meant = pods.length === 0 ? MACHINE : isOfSet ? POD : null
+  return differing(labels, others, (name) => !own.has(name) && (meant?.test(name) ?? false)).slice(0, 1)
+}
+
+function differing(labels: Labels, others: readonly Labels[], isMeant: (name: string) => boolean): readonly string[] {
+  if (others.length === 0) return []
+  const names = Object.keys(labels).filter((name) => !VOLATILE.has(name) && isMeant(name))
+  const own = names.filter((name) => others.every((one) => one[name] !== labels[name]))
+  return own.sort().map((name) => `${name} ${labels[name]}`)
 }
 
 /**

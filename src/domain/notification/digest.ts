@@ -9,7 +9,7 @@ import { overdueText, whenText } from './alert-texts.ts'
 import { alikeOf, commonOf, listedOf, MAX_SAID, nameOf, namesOf, sorted } from './digest-order.ts'
 import { groupLinesOf, type MessageGroup } from './group-words.ts'
 import { clusterText, namedUpTo, shortened } from './names.ts'
-import { endedBy, goesOnText, isInferred, NO_END, recoveryText } from './recovery-texts.ts'
+import { endedBy, firesText, goesOnText, isInferred, NO_END, newNames, recoveryText } from './recovery-texts.ts'
 import { lengthOf, pastText, subjectOf } from './sentences.ts'
 import {
   isAllClear,
@@ -167,10 +167,11 @@ function attendedText(items: readonly MessageItem[]): string {
 /** Returns `cart and web got worse: DiskFull is firing` or `web was reopened`, of incidents that the channel knows. */
 function changedTexts(items: readonly MessageItem[], all: readonly MessageItem[]): string[] {
   const newsOf = Map.groupBy(all, ({ incident }) => incident.id)
-  const worseText = ({ incident: { id, problem } }: MessageItem) => {
-    const worse = newsOf.get(id)?.flatMap(({ kind, names }) => (kind === 'worse' ? names : []))
-    const names = [...new Set(worse)].filter((name) => problem.firing.includes(name))
-    return names.length === 0 ? '' : `${namedUpTo(names, MAX_SAID)} ${names.length === 1 ? 'is' : 'are'} firing`
+  const worseText = ({ incident: { id, problem }, alerts }: MessageItem) => {
+    const worse = newsOf.get(id)?.filter(({ kind }) => kind === 'worse') ?? []
+    const names = [...new Set(worse.flatMap((one) => one.names))].filter((name) => problem.firing.includes(name))
+    const others = worse.flatMap((one) => one.others ?? [])
+    return names.length === 0 ? '' : firesText(newNames({ names, others, alerts }), MAX_SAID)
   }
   const { said, rest } = alikeOf(items, worseText)
   const calm = items.filter((item) => worseText(item) === '')

@@ -29,7 +29,8 @@ const MAX_TEXT = 3_000
 /** The number of characters reserved for the links at the end of a truncated text. */
 const MAX_LINKS = 700
 const MAX_ACTIONS = 3
-const MAX_GROUP_ALERTS = 20
+/** The maximum number of alerts in a message. The message contains the true count, too. */
+export const MAX_ALERTS = 20
 
 /**
  * Formats a message for a Slack incoming webhook. Mattermost and Rocket.Chat accept the same format, but they support
@@ -175,7 +176,7 @@ function shownGroup(group: MessageGroup, items: readonly MessageItem[]) {
     ...{ actor: null, problem: 'on', cause: group.cause, leader, incidents, incident: leader },
     service: shownService(group.leader.service),
     conditions: [...new Set(items.flatMap(({ names }) => names))],
-    alerts: items.flatMap(({ alerts }) => alerts.map(shownAlert)).slice(0, MAX_GROUP_ALERTS),
+    alerts: items.flatMap(({ alerts }) => alerts.map(shownAlert)).slice(0, MAX_ALERTS),
     group: { leader: group.leader.id, size: incidents.length },
   }
 }
@@ -192,7 +193,7 @@ function shownItem({ kind: _, at, actor, names, incident, service, alerts, group
     ...state,
     incident: shown,
     service: shownService(service),
-    alerts: alerts.map(shownAlert),
+    alerts: alerts.slice(0, MAX_ALERTS).map(shownAlert),
     group: group && { leader: group.leader.id, size: group.incidents.length },
   }
 }

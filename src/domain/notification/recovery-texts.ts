@@ -121,16 +121,32 @@ export function remindedText({ kind, alike = [], incident }: MessageItem): strin
 }
 
 /** Returns `Shard (shard 2) is firing, too`; without `too` if what fired before has ended. */
-export function worseText({ names, others = [], alerts, incident: { problem } }: MessageItem): string {
+export function worseText(item: MessageItem): string {
+  const { names, others = [], alerts, incident } = item
+  const isKnown = ({ condition, id, endsAt }: MessageAlert) =>
+    endsAt === null && names.includes(condition) && !others.includes(id)
+  const isMore = incident.problem.firing.some((name) => !names.includes(name))
+  const too = isMore || (others.length > 0 && alerts.some(isKnown)) ? ', too' : ''
+  return `${firesText(newNames(item), NAMED)}${too}`
+}
+
+/** Returns `Disk and Shard (shard 2) are firing`. */
+export function firesText(names: readonly string[], most: number): string {
+  return `${namedUpTo(names, most)} ${names.length === 1 ? 'is' : 'are'} firing`
+}
+
+/** Names what is new: conditions, and in what further alerts of known conditions differ from those that fire or have ended. */
+export function newNames({ names, others = [], alerts }: Pick<MessageItem, 'names' | 'others' | 'alerts'>): string[] {
   const named = names.flatMap((name) => {
-    const alike = alerts.filter(({ condition, endsAt }) => condition === name && endsAt === null)
-    const known = alike.filter(({ id }) => !others.includes(id)).map(({ labels }) => labels)
-    const further = alike.filter(({ id }) => others.includes(id))
-    const texts = further.map(({ labels }) => shortened(differenceOf(labels, known)))
+    const alike = alerts.filter(({ condition }) => condition === name)
+    const known = alike.filter(({ id }) => !others.includes(id))
+    const firing = known.filter(({ endsAt }) => endsAt === null)
+    const compared = (firing.length > 0 ? firing : known).map(({ labels }) => labels)
+    const further = alike.filter(({ id, endsAt }) => others.includes(id) && endsAt === null)
+    const texts = further.map(({ labels }) => shortened(differenceOf(labels, compared)))
     return texts.length === 0 ? [name] : texts.map((text) => (text === '' ? name : `${name} (${text})`))
   })
-  const isMore = others.length > 0 || problem.firing.some((name) => !names.includes(name))
-  return `${namedUpTo([...new Set(named)], NAMED)} ${named.length === 1 ? 'is' : 'are'} firing${isMore ? ', too' : ''}`
+  return [...new Set(named)]
 }
 
 /** Says when a recovered incident is resolved by itself. */

@@ -10,6 +10,7 @@ import { severityEntry, type TimelineEntry } from '../../domain/incident/timelin
 import { rank } from '../../domain/severity.ts'
 import type { Context } from '../state/context.ts'
 import { evaluate } from './evaluate.ts'
+import { noteJoined } from './incidents/find.ts'
 
 /** Replaces an alert. `now`: when the change was received. `actor`: the user who made it. `texts`: null if unchanged. */
 export function changeAlert(
@@ -21,10 +22,14 @@ export function changeAlert(
 ): void {
   ctx.put.alert(withOwnSummary(ctx, before, after), texts)
   if (before.alert.status === after.alert.status && before.alert.severity === after.alert.severity) return
+  const incident = ctx.state.incidents.get(after.incidentId ?? 0)
+  if (isCritical(after) && !isCritical(before) && incident) noteJoined(ctx, incident, now, { alertIds: [after.rowId] })
   if (after.incidentId === null) return
   const entry = { ...changeOf(before.alert, after, now), actor }
   ctx.emit({ kind: 'timeline-added', incidentId: after.incidentId, entry })
 }
+
+const isCritical = ({ alert }: LiveAlert) => alert.status === 'firing' && alert.severity === 'critical'
 
 /** Returns an alert that became less severe, or that ended as severe as it was before, with the words of that severity. */
 function withOwnSummary(ctx: Context, before: LiveAlert, after: LiveAlert): LiveAlert {

@@ -94,7 +94,7 @@ export type Effect =
       readonly toldAt: number
     }
   /**
-   * Alerts became part of an incident. The rules of a channel that was not told of the incident may match it now.
+   * Alerts became part of an incident, or are critical in it again. The rules of a channel that was not told of the incident may match it now.
    * `isReturn`: they were part of it, and fire again. A channel that was off then may not have been told of them.
    */
   | {

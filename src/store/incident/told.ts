@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { CALM, type MessageKind, OVER } from '../../domain/notification/kind.ts'
 import type { Untold } from '../../domain/notification/truth.ts'
+import type { MessageFacts } from '../notification/outbox.ts'
 import type { Db } from '../sqlite/open.ts'
 import { insertRows, listed, query } from '../sqlite/query.ts'
 import { selectIncidents, toLiveIncident } from './live-incidents.ts'
@@ -91,13 +92,16 @@ export function listMissed(db: Db, channelId: number, limit: number): Missed[] {
 
 /** Lists the critical conditions that a channel was told about an incident since its last all-clear. */
 export function listToldNames(db: Db, channelId: number, incidentId: number): string[] {
+  return listToldFacts(db, channelId, incidentId).flatMap(({ names = [] }) => names)
+}
+
+/** Lists what messages have told a channel about an incident since its last all-clear: conditions, and further alerts of them. */
+export function listToldFacts(db: Db, channelId: number, incidentId: number): Partial<MessageFacts>[] {
   const own = db.sql.selectFrom('outbox').select(['kind', 'facts', 'is_digest']).where('incident_id', '=', incidentId)
   const told = db.all(own.where('channel_id', '=', channelId).where('status', '!=', 'failed').orderBy('id'))
   const clearAt = told.findLastIndex(({ kind, is_digest }) => OVER.has(kind) && is_digest === 0)
   // Who hears that somebody works on it does not hear what is new.
-  return told
-    .slice(clearAt + 1)
-    .flatMap(({ kind, facts }) => (kind === 'acknowledged' ? [] : (JSON.parse(facts).names ?? [])))
+  return told.slice(clearAt + 1).flatMap(({ kind, facts }) => (kind === 'acknowledged' ? [] : [JSON.parse(facts)]))
 }
 
 /** Returns the conditions of an incident that the delivered messages of a channel have named as firing since a time. */

@@ -9,10 +9,10 @@ import type { Steps } from '../../domain/silence/matcher.ts'
 import { MINUTE } from '../../domain/units.ts'
 import type { Effect } from '../../engine/state/effect.ts'
 import { findLiveIncidents } from '../incident/live-incidents.ts'
-import { insertUntold, listToldChannels, listToldNames, type UntoldEntry } from '../incident/told.ts'
+import { insertUntold, listToldChannels, listToldFacts, listToldNames, type UntoldEntry } from '../incident/told.ts'
 import { type ChannelRecord, listRecipients } from '../notification/channels.ts'
 import { findAlarmAt, insertNotifications, type OutboxEntry } from '../notification/outbox.ts'
-import { alertsAbout, findAlike, listMergedServices, listRuledAlerts } from '../notification/ruled-alerts.ts'
+import { alertsAbout, listAlike, listMergedServices, listRuledAlerts } from '../notification/ruled-alerts.ts'
 import { listOtherNames, loadServiceName } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 
@@ -118,7 +118,7 @@ export function tellAlike(db: Db, joined: readonly Joined[], newId: () => string
   const atOf = ({ rowId, createdAt }: LiveIncident) => fresh.get(rowId)?.[0]?.at ?? createdAt
   const goesOn = (incident: LiveIncident) =>
     incident.status !== 'resolved' &&
-    atOf(incident) !== incident.createdAt &&
+    atOf(incident) !== incident.problem.alarmedAt &&
     phaseOf(incident.problem, atOf(incident)) === 'on'
   const incidents = findLiveIncidents(db, [...fresh.keys()]).filter(goesOn)
   const toldBy = toldByIncident(db, incidents)
@@ -129,17 +129,24 @@ export function tellAlike(db: Db, joined: readonly Joined[], newId: () => string
     const told = toldBy.get(rowId) ?? new Map()
     const aware = channelsOf(organizationId).filter((channel) => told.get(channel.rowId) === false)
     // Most incidents have no such alert. Looking for one reads the labels of many.
-    const about = aware.length === 0 ? undefined : findAlike(db, incident, alertIds)
-    if (!about) continue
-    // Who was not told of the condition itself hears of it by its rules.
-    const channels = aware.filter((channel) => listToldNames(db, channel.rowId, rowId).includes(about.alertname))
+    const alike = aware.length === 0 ? [] : listAlike(db, incident, alertIds)
+    if (alike.length === 0) continue
     const lastAt = findAlarmAt(db, rowId) ?? createdAt
     const toldAt = lastAt > at ? lastAt : Math.max(at, lastAt + ALIKE_AFTER)
     const service = loadServiceName(db, serviceId)
-    const news = { ...NO_NEWS, change: 'worse' as const, incident, service, conditions: [about.alertname], at, toldAt }
-    const further = { ...news, another: about.id }
     const steps = stepsOf(organizationId)
-    insertNotifications(db, plan(db, channels, further, told, { untold: [], newId, alerts: [about], steps }))
+    const entries = aware.flatMap((channel) => {
+      const facts = listToldFacts(db, channel.rowId, rowId)
+      // Who was not told of the condition itself hears of it by its rules.
+      const isKnown = ({ condition }: { condition: string }) => facts.some(({ names }) => names?.includes(condition))
+      const isTold = ({ id }: { id: string }) => facts.some(({ others }) => others?.includes(id))
+      const fresh = alike.filter((one) => isKnown(one) && !isTold(one))
+      if (fresh.length === 0) return []
+      const [conditions, others] = [[...new Set(fresh.map(({ condition }) => condition))], fresh.map(({ id }) => id)]
+      const news = { ...NO_NEWS, change: 'worse' as const, incident, service, conditions, others, at, toldAt }
+      return plan(db, [channel], news, told, { untold: [], newId, alerts: fresh, steps })
+    })
+    insertNotifications(db, entries)
   }
 }
 
@@ -197,7 +204,7 @@ function stepsByOrganization(): (organizationId: number) => Steps {
 
 type News = Omit<NotificationDue, 'kind' | 'service'> & {
   readonly service: Pick<NotificationDue['service'], 'id' | 'name' | 'namespace' | 'cluster'>
-  readonly another?: string
+  readonly others?: readonly string[]
 }
 
 /** Returns the entries of one notification. Adds to `untold` who does not get it. */
@@ -229,9 +236,9 @@ function plan(
     if (reason !== null) untold.push({ incidentId, channelId, kind, at, reason })
     if (dueAt === null) return []
     const merged = { mergedInto: mergedInto?.title ?? null, mergedId: mergedInto?.id ?? null }
-    const { another = null } = due
+    const { others = [] } = due
     const isBack = kind === 'reopened' && isTakenBack
-    const facts = { names: conditions, wasWrong, isTakenBack: isBack, ...merged, only, another }
+    const facts = { names: conditions, wasWrong, isTakenBack: isBack, ...merged, only, others }
     const isDigest = digestAt !== null && kind !== 'opened'
     // Who raised the severity of an incident did not declare it.
     const by = kind === change ? actor : null

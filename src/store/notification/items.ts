@@ -2,6 +2,7 @@
 
 import { phaseOf, problemAt } from '../../domain/incident/problem.ts'
 import { cacheByKey } from '../../domain/memoize.ts'
+import { MAX_ALERTS } from '../../domain/notification/format.ts'
 import type { GroupMember, MessageGroup } from '../../domain/notification/group-words.ts'
 import type { MessageKind } from '../../domain/notification/kind.ts'
 import type { PlacedService } from '../../domain/notification/names.ts'
@@ -18,8 +19,6 @@ import { listBurning, listGoingOn } from './going-on.ts'
 import { hasDelivered, toFacts } from './outbox.ts'
 import { conditionName } from './ruled-alerts.ts'
 
-/** The maximum number of alerts in a message. The message contains the true count, too. */
-const MAX_ALERTS = 20
 /** In a digest of many incidents, no incident lists its alerts. */
 const MAX_INCIDENTS = 20
 
@@ -77,7 +76,7 @@ export function listItems(
     .where('outbox.leader_id', '=', leaderId)
     .orderBy('outbox.id')
   const rows = db.all(items)
-  const alerts = listMessageAlerts(db, new Map(rows.map(({ rowId, serviceId }) => [rowId, serviceId])))
+  const alerts = listMessageAlerts(db, rows)
   const organizationId = rows[0]?.organizationId ?? 0
   const isSeveral = hasSeveralClusters(db, organizationId)
   const placed: Placed = (service) => {
@@ -106,11 +105,10 @@ export function listItems(
     const known = { id: uuidFromBytes(row.uuid), hasPostmortem: row.hasPostmortem === 1, previous, declaredBy }
     const times = { startedAt, resolvedAt, acknowledgedAt, acknowledgedBy, touchedAt }
     const state = { number, title, severity, status, origin, alertCount, firingAlerts, problem: toProblem(row.problem) }
-    const { names: told, wasWrong, isTakenBack, mergedInto, mergedId, another } = toFacts(row.facts)
+    const { names: told, wasWrong, isTakenBack, mergedInto, mergedId, others } = toFacts(row.facts)
     // What has ended in the meantime is not named.
     const going = told.filter((name) => state.problem.firing.includes(name))
     const names = mergedId !== null ? firingIn(db, mergedId) : going.length > 0 ? going : told
-    const others = another === null ? [] : [another]
     const facts = { names, others, wasWrong, isTakenBack, mergedInto, isDigest: row.isDigest === 1 }
     const found = groupOf.get(known.id)
     const group = found ? messageGroupOf(found) : null
@@ -188,16 +186,17 @@ function messageGroup(
   return first ? { leader: first, cause, incidents } : null
 }
 
-/**
- * Lists the alerts of incidents, by the incident's row id: firing ones first, then by severity and start.
- * @param incidents the service of each incident
- */
-function listMessageAlerts(db: Db, incidents: ReadonlyMap<number, number>): ReadonlyMap<number, MessageAlert[]> {
-  if (incidents.size > MAX_INCIDENTS) return new Map()
-  return new Map([...incidents].map(([id, serviceId]) => [id, alertsOf(db, id, serviceId)]))
+type About = Pick<Row, 'rowId' | 'facts'> & { readonly serviceId: number }
+
+/** Lists the alerts of incidents, by the incident's row id: firing ones first, then those that are news, by severity and start. */
+function listMessageAlerts(db: Db, rows: readonly About[]): ReadonlyMap<number, MessageAlert[]> {
+  const incidents = Map.groupBy(rows, ({ rowId }) => rowId)
+  return new Map(incidents.size > MAX_INCIDENTS ? [] : [...incidents].map(([id, all]) => [id, alertsOf(db, id, all)]))
 }
 
-function alertsOf(db: Db, incidentId: number, ownServiceId: number): MessageAlert[] {
+function alertsOf(db: Db, incidentId: number, about: readonly About[]): MessageAlert[] {
+  const news = about.flatMap(({ facts }) => toFacts(facts).others)
+  const ownServiceId = about[0]?.serviceId ?? 0
   const rows = db.sql
     .selectFrom('alerts')
     .leftJoin('groups', 'groups.id', 'alerts.group_id')
@@ -212,10 +211,11 @@ function alertsOf(db: Db, incidentId: number, ownServiceId: number): MessageAler
     .where('incident_id', '=', incidentId)
     .where('alerts.source', '!=', 'ci')
     .orderBy((eb) => eb.case().when('ends_at', 'is', null).then(0).else(1).end())
+    .orderBy((eb) => eb.case().when('alerts.uuid', 'in', news.map(uuidBytes)).then(0).else(1).end())
     .orderBy((eb) => eb.case('severity').when('critical').then(0).when('error').then(1).else(2).end())
     .orderBy('starts_at')
     .orderBy('alerts.id')
-    .limit(MAX_ALERTS)
+    .limit(MAX_ALERTS + news.length)
   return db.all(rows).map((row) => {
     const { uuid, source, name, severity, summary, labels, annotations, startsAt, endsAt, resolution } = row
     const { receivedAt, lastSeenAt } = row

@@ -23,8 +23,8 @@ export type MessageFacts = {
   readonly mergedInto: string | null
   readonly mergedId: string | null
   readonly only: MessageKind | null
-  /** Of `worse`: the UUID of another alert of the same condition, such as that of another shard; null for a new condition. */
-  readonly another: string | null
+  /** Of `worse`: the UUIDs of further alerts of its conditions, such as that of another shard; none for new conditions. */
+  readonly others: readonly string[]
 }
 export const NO_FACTS: MessageFacts = {
   names: [],
@@ -33,7 +33,7 @@ export const NO_FACTS: MessageFacts = {
   mergedInto: null,
   mergedId: null,
   only: null,
-  another: null,
+  others: [],
 }
 
 /** A notification to send. Times are Unix times in milliseconds. */

@@ -18,7 +18,7 @@ export type QueuedEntry = Queued & {
   readonly dueAt: number
   /** Whether other channels have heard that the incident's problem is on, but not this one. */
   readonly isToldElsewhere: boolean
-} & Pick<MessageFacts, 'only' | 'another'>
+} & Pick<MessageFacts, 'only' | 'others'>
 
 /** Lists up to `limit` due notifications of a channel that are in no message yet, the one that is due first first. */
 export function listQueue(db: Db, channelId: number, now: number, limit: number): QueuedEntry[] {
@@ -88,9 +88,9 @@ function queued(db: Db) {
       return sent.select(saysOver('said').as('is')).as('isOver')
     })
     .select((eb) => {
-      const another = sql<Buffer>`unhex(replace(facts ->> '$.another', '-', ''))`
-      const ended = eb.selectFrom('alerts').where('alerts.uuid', '=', another).where('ends_at', 'is not', null)
-      return ended.select(sql<1>`1`.as('is')).as('isEnded')
+      const others = sql<Buffer>`(SELECT unhex(replace(value, '-', '')) FROM ${listed(sql`facts -> '$.others'`)})`
+      const further = eb.selectFrom('alerts').where('alerts.uuid', 'in', others)
+      return further.select(sql<0 | 1 | null>`max(ends_at IS NULL) = 0`.as('is')).as('isEnded')
     })
     .select(['outbox.actor', 'channels.kind as channelKind', hasPostmortem])
 }
@@ -102,13 +102,13 @@ function toQueued(row: InferResult<ReturnType<typeof queued>>[number]): QueuedEn
   // A program that gets a webhook follows the status.
   const isForPeople = channelKind !== 'webhook' && isWritten === 0
   const isKnown = isOver === 1 && (row.kind === 'recovered' || (actor === null && isForPeople))
-  const { names, only, another, isTakenBack } = toFacts(facts)
+  const { names, only, others, isTakenBack } = toFacts(facts)
   return {
     ...rest,
     incidentUuid: uuidFromBytes(uuid),
     names,
     only,
-    another,
+    others,
     isEnded: isEnded === 1,
     isTakenBack,
     isDigest: isDigest === 1,

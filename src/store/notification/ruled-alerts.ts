@@ -1,6 +1,6 @@
 /** Reads the alerts of an incident that the rules of channels are compared with. */
 
-import { sql } from 'kysely'
+import { type InferResult, type Kysely, sql } from 'kysely'
 import { differenceOf } from '../../domain/alert/logical-labels.ts'
 import type { Labels } from '../../domain/event/event.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
@@ -10,6 +10,7 @@ import { conditionOf, isConditionOf } from '../../domain/text.ts'
 import { loadServiceName } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'
+import type { Schema } from '../sqlite/schema/schema.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
 
 /** Lists up to 500 alerts of an incident, firing ones first. */
@@ -30,30 +31,49 @@ const ruled = query<{ incidentId: number }>()((sql, hole) =>
     .limit(500),
 )
 
-/** Returns a critical alert among those given that is about something else than the others of its condition. */
-export function findAlike(db: Db, { rowId, serviceId, problem }: LiveIncident, alertIds: readonly number[]) {
-  const joined = new Set(alertIds)
-  const all = db
-    .all(alike, { incidentId: rowId, serviceId })
-    .filter((one) => problem.firing.includes(one.alertname))
-    .map(({ labels, uuid, ...one }) => ({ ...one, id: uuidFromBytes(uuid), labels: JSON.parse(labels) as Labels }))
-  const { true: fresh = [], false: known = [] } = Object.groupBy(all, ({ rowId: id }) => `${joined.has(id)}`)
-  const knownOf = Map.groupBy(known, ({ alertname }) => alertname)
-  const othersOf = (name: string) => (knownOf.get(name) ?? []).map(({ labels }) => labels)
-  return fresh.find(({ alertname, labels }) => differenceOf(labels, othersOf(alertname)) !== '')
+/**
+ * Lists the critical alerts among those given that are about something else than the others of their condition: those that
+ * fire or, if none does, those that have ended. While somebody works on the incident, another machine is something else.
+ */
+export function listAlike(db: Db, incident: LiveIncident, alertIds: readonly number[]) {
+  const { rowId: incidentId, serviceId, problem, acknowledgedAt } = incident
+  const toAlike = ({ uuid, labels, ...one }: InferResult<ReturnType<typeof critical>>[number]) => {
+    const condition = conditionName(db, one.alertname, one.serviceId, serviceId)
+    return { ...one, id: uuidFromBytes(uuid), condition, labels: JSON.parse(labels) as Labels }
+  }
+  const given = db.all(joined, { alertIds: JSON.stringify(alertIds) }).map(toAlike)
+  const fresh = given.filter((one) => problem.firing.includes(one.condition))
+  if (fresh.length === 0) return []
+  const others = db.all(alike, { incidentId }).filter(({ rowId }) => !alertIds.includes(rowId))
+  const known = Map.groupBy(others.map(toAlike), ({ condition }) => condition)
+  return fresh.filter(({ condition, labels }) => {
+    const { true: firing, false: ended = [] } = Object.groupBy(
+      known.get(condition) ?? [],
+      (one) => `${one.endsAt === null}`,
+    )
+    const compared = (firing ?? ended).map((one) => one.labels)
+    return differenceOf(labels, compared, acknowledgedAt !== null) !== ''
+  })
 }
 
-const alike = query<{ incidentId: number; serviceId: number }>()((of, hole) =>
+const critical = (of: Kysely<Schema>) =>
   of
     .selectFrom('alerts')
-    .select(['id as rowId', 'uuid', 'source', 'severity', 'name as alertname', 'labels'])
-    .where('incident_id', '=', hole('incidentId'))
-    .where('ends_at', 'is', null)
-    .where('service_id', '=', hole('serviceId'))
+    .select(['id as rowId', 'uuid', 'source', 'severity', 'name as alertname', 'labels', 'ends_at as endsAt'])
+    .select('service_id as serviceId')
     .where('severity', '=', 'critical')
     .where('source', 'in', ['metrics', 'dashboard'])
-    .where(sql<boolean>`NOT EXISTS (SELECT 1 FROM silenced_alerts WHERE alert_id = alerts.id)`)
-    .limit(100),
+
+const joined = query<{ alertIds: string }>()((of, hole) =>
+  critical(of)
+    .where('id', 'in', listed(hole('alertIds')))
+    .where('ends_at', 'is', null)
+    .where(sql<boolean>`NOT EXISTS (SELECT 1 FROM silenced_alerts WHERE alert_id = alerts.id)`),
+)
+
+// The index on the incident returns firing alerts first.
+const alike = query<{ incidentId: number }>()((of, hole) =>
+  critical(of).where('incident_id', '=', hole('incidentId')).orderBy('ends_at').limit(100),
 )
 
 /** Returns the alerts that a message is about: if it names new conditions, only their alerts; a reminder, only what fires. */
