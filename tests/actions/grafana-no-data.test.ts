@@ -72,3 +72,18 @@ test('DatasourceNoData is an alert of its own, and the alert of its rule ends wh
   await flow.send('dashboard', stock('', { endsAt: NOON + 2 * MINUTE }), { at: NOON + 2 * MINUTE })
   assert.deepEqual(shown(), ['Old stock critical resolved', 'Old stock (DatasourceNoData) warning firing'])
 })
+
+for (const [alertname, said, summary] of [
+  ['DatasourceNoData', {}, 'Grafana has no data for this rule'],
+  ['DatasourceError', { Error: 'query A: timeout' }, 'Grafana cannot evaluate this rule: query A: timeout'],
+  ['DatasourceError', {}, 'Grafana cannot evaluate this rule'],
+  ['Old stock', { Error: 'query A: timeout' }, 'Old.'],
+] as const) {
+  test(`${alertname} with ${JSON.stringify(said)} says “${summary}”`, async (t) => {
+    const flow = makeFlow(t)
+    const labels = { service: 'stock', rulename: 'Old stock' }
+    const item = alert(alertname, labels, { startsAt: NOON, fingerprint: 'g' })
+    await flow.send('dashboard', grafana([{ ...item, annotations: { summary: 'Old.', ...said } }]), { at: NOON })
+    assert.equal(flow.alerts()[0]?.summary, summary)
+  })
+}

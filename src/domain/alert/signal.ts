@@ -90,6 +90,21 @@ const UNKNOWN_STATES: Readonly<Partial<Record<string, string>>> = {
   Error: 'Grafana cannot evaluate the rule',
 }
 
+/** What Grafana says in an alert of its own. The annotations of such an alert are those of the rule. */
+const UNKNOWN_ALERTS: Readonly<Partial<Record<string, string>>> = {
+  DatasourceNoData: 'Grafana has no data for this rule',
+  DatasourceError: 'Grafana cannot evaluate this rule',
+}
+
+/** Returns what an alert says of its condition, in one line. */
+function summaryOf({ status, labels, annotations, name }: AlertDraft): string {
+  const unknown = UNKNOWN_ALERTS[labels.alertname ?? '']
+  if (unknown !== undefined) return oneLine(annotations.Error ? `${unknown}: ${annotations.Error}` : unknown)
+  const words = oneLine(annotations.summary || annotations.message || annotations.description || name)
+  const blind = status === 'firing' ? UNKNOWN_STATES[annotations.grafana_state_reason ?? ''] : undefined
+  return blind === undefined ? words : `${withoutStop(words)} (${blind})`
+}
+
 /**
  * Identifies the alert by the sender's fingerprint. For Alertmanager, the labels that survive a restart of the exporter
  * also identify it.
@@ -97,9 +112,7 @@ const UNKNOWN_STATES: Readonly<Partial<Record<string, string>>> = {
 function judgeAlert(draft: AlertDraft, attribution: Attribution): DraftJudgement {
   const { severity, raw, rule } = severityOf(draft)
   const { annotations } = draft
-  const words = oneLine(annotations.summary || annotations.message || annotations.description || draft.name)
-  const blind = draft.status === 'firing' ? UNKNOWN_STATES[annotations.grafana_state_reason ?? ''] : undefined
-  const summary = blind === undefined ? words : `${withoutStop(words)} (${blind})`
+  const summary = summaryOf(draft)
   const kind = draft.nature === 'heartbeat' || draft.nature === 'test' ? draft.nature : draft.status
   const silent = severity === 'none' || kind === 'heartbeat' || kind === 'test'
   const known = severity === 'none' ? 'info' : severity
