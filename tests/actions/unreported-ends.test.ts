@@ -89,3 +89,21 @@ test('a sender without a heartbeat is not said to be silent', async (t) => {
   assert.match(text, /at least 8 min, last reported at/)
   assert.doesNotMatch(text, /no heartbeat/)
 })
+
+for (const [when, endsAt, ends] of [
+  ['at another time', 20, ['inferred 8', 'reported 20']],
+  ['at the same time', 8, ['inferred 8']],
+] as const) {
+  test(`an end that is reported late, ${when}, follows the assumed one in the timeline`, async (t) => {
+    const flow = makeFlow(t)
+    await goSilent(flow, byAlertmanager, { until: 60 })
+    const over = alert('Down', DOWN, { startsAt: NOON, endsAt: after(endsAt) })
+    await flow.send('metrics', alertmanager([over]), { at: after(61) })
+    const key = flow.incidents().find(({ cause }) => cause === 'service')?.key ?? 0
+    const told = flow.timeline({ key }).filter(({ kind }) => kind === 'ended')
+    assert.deepEqual(
+      told.map(({ code, at }) => `${code} ${(at - NOON) / MINUTE}`),
+      ends,
+    )
+  })
+}

@@ -1,5 +1,6 @@
 /** Changes alerts, records the changes in the incident timeline, and resolves alerts manually. */
 import type { Alert, AlertTexts } from '../../domain/alert/alert.ts'
+import { isGuessed } from '../../domain/alert/doubt.ts'
 import { settle } from '../../domain/alert/ending.ts'
 import { changedAt } from '../../domain/alert/fingerprints.ts'
 import type { LiveAlert } from '../../domain/alert/live-alert.ts'
@@ -21,7 +22,8 @@ export function changeAlert(
   { texts = null, actor = null }: { readonly texts?: AlertTexts | null; readonly actor?: string | null } = {},
 ): void {
   ctx.put.alert(withOwnSummary(ctx, before, after), texts)
-  if (before.alert.status === after.alert.status && before.alert.severity === after.alert.severity) return
+  const isSame = before.alert.status === after.alert.status && before.alert.severity === after.alert.severity
+  if (isSame && !isEndCorrected(before.alert, after.alert)) return
   const incident = ctx.state.incidents.get(after.incidentId ?? 0)
   if (isCritical(after) && !isCritical(before) && incident) noteJoined(ctx, incident, now, { alertIds: [after.rowId] })
   if (after.incidentId === null) return
@@ -30,6 +32,11 @@ export function changeAlert(
 }
 
 const isCritical = ({ alert }: LiveAlert) => alert.status === 'firing' && alert.severity === 'critical'
+
+/** Returns whether a sender reported the end of an alert that had been assumed to have ended at another time. */
+function isEndCorrected(before: Alert, after: Alert): boolean {
+  return isGuessed(before.resolution) && after.resolution === 'reported' && before.endsAt !== after.endsAt
+}
 
 /** Returns an alert that became less severe, or that ended as severe as it was before, with the words of that severity. */
 function withOwnSummary(ctx: Context, before: LiveAlert, after: LiveAlert): LiveAlert {
