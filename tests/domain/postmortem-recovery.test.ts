@@ -104,7 +104,7 @@ test('channels are to be set up if there are none, even if somebody answered in 
   assert.ok(!idsOf({ hasChannel: true, names: [], firstAt: null }).includes('channels'))
 })
 
-test('the end of a pod that Kubernetes killed is not called reported', () => {
+test('an end that follows from another event is not called reported', () => {
   const at = createdAt + 9 * MINUTE
   const ended = { ...FIRST, endsAt: at, resolution: 'reported' as const, objects: ['Pod/cart-1'] }
   const event = {
@@ -121,7 +121,23 @@ test('the end of a pod that Kubernetes killed is not called reported', () => {
     textOf({ alerts: [ended], events: [{ ...event, ...one }] })
   assert.match(text({}), /ended at .*, when Kubernetes reported that a container was stopped/)
   assert.match(text({ object: 'Pod/pay-1' }), /ended at .*, as reported by Kubernetes/)
-  assert.match(text({ name: 'Pulled' }), /ended at .*, as reported by Kubernetes/)
+  assert.match(text({ name: 'Pulled' }), /ended at .*, when Kubernetes reported that an image was pulled/)
+  assert.match(text({ name: 'Completed' }), /ended at .*, when Kubernetes reported that a job completed/)
+  assert.match(text({ name: 'Pulled', at: at - 1000 }), /ended at .*, as reported by Kubernetes/)
+})
+
+test('an alert that was not reported again after an assumed end is not said to have been', () => {
+  const ref = `alert/${FIRST.uuid}`
+  const again = (at: number) => ({ ...entry('alert', at, null, 'again', FIRST.name), ref })
+  const ended = (at: number) => ({ ...entry('ended', at, null, 'expired', FIRST.name), ref })
+  const alerts = [
+    { ...FIRST, endsAt: createdAt + 5 * MINUTE, lastSeenAt: createdAt + 5 * MINUTE, resolution: 'expired' as const },
+  ]
+  const both = textOf({ alerts, entries: [ended(1), again(4), ended(4), again(5), ended(5)] })
+  assert.match(both, /was last reported twice [^;]*, but was reported again each time/)
+  const once = textOf({ alerts, entries: [ended(1), again(5), ended(5)] })
+  assert.match(once, /was last reported at [^;]*, but was reported again \(/)
+  assert.doesNotMatch(textOf({ alerts, entries: [ended(5)] }), /reported again/)
 })
 
 test('each round has its end, its acknowledgement and its place in the order', () => {

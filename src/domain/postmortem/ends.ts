@@ -59,11 +59,13 @@ const lastAtOf = ({ endsAt, lastSeenAt }: GroupedFact) => endsAt ?? lastSeenAt
 /** Names the ends after which alerts fired again. Their last ends have sentences of their own. */
 export function earlierEnds({ incident, entries, alerts }: GroupedFacts): readonly Told[] {
   const known = new Map(alerts.map((alert) => [`alert/${alert.uuid}`, alert]))
-  const ends = entries.flatMap(({ kind, code, at, ref }) => {
+  const inOrder = ordered(entries, ({ at }) => [at])
+  const lastAgain = new Map(
+    inOrder.flatMap(({ kind, code, ref }, index) => (kind === 'alert' && code === 'again' ? [[ref, index]] : [])),
+  )
+  const ends = inOrder.flatMap(({ kind, code, at, ref }, index) => {
     const alert = kind === 'ended' && ref !== null ? known.get(ref) : undefined
-    const isAgain = entries.some(
-      (one) => one.kind === 'alert' && one.code === 'again' && one.ref === ref && one.at >= at,
-    )
+    const isAgain = (lastAgain.get(ref) ?? -1) > index
     return alert && isAgain ? [{ ...alert, at, isGuess: code === 'inferred' || code === 'expired' }] : []
   })
   return [...Map.groupBy(ends, ({ name, isGuess }) => `${isGuess} ${name}`).values()].map((of) => {
@@ -110,6 +112,8 @@ function signOf({ name, objects }: GroupedFact, events: GroupedFacts['events']):
   const has = (reason: string) => events.some((event) => event.name === reason)
   if (isLostNode(name) && has('Scheduled')) return 'replacement pods were assigned to nodes'
   if (has('Started')) return 'Kubernetes reported the start of a container'
+  if (name.startsWith('Image') && has('Pulled')) return 'Kubernetes reported that an image was pulled'
+  if (has('Completed')) return 'Kubernetes reported that a job completed'
   if (events.some(({ name, text }) => SCALING.test(`${name} ${text}`))) return 'Kubernetes reported a scale-down'
   const isKilled = events.some(({ name, object }) => name === 'Killing' && objects.includes(object))
   return isKilled ? 'Kubernetes reported that a container was stopped' : null
