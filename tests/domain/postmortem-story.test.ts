@@ -256,6 +256,24 @@ test('the incident of a silent sender says only that no heartbeat came, and has 
   assert.doesNotMatch(text, /source\/metrics|health score|sent nothing/)
 })
 
+for (const [who, until, actor, isSilent] of [
+  ['incmon at the first heartbeat', 'resolved', null, false],
+  ['a user although none had come', null, 'Ann', true],
+  ['a user before the first one came', 'later', 'Ann', true],
+] as const) {
+  test(`the incident of a silent sender that was resolved by ${who} is ${isSilent ? 'not over' : 'over'}`, () => {
+    const service = { uuid: 's', namespace: '', name: 'source/metrics/team/a' }
+    const { resolvedAt } = IMAGE.incident
+    const critical = { ms: 0, until: until === null ? null : (resolvedAt ?? 0) + (until === 'later' ? MINUTE : 0) }
+    const incident = { ...IMAGE.incident, service, cause: 'silence' as const, critical }
+    const entries = [{ at: resolvedAt ?? 0, kind: 'status', code: 'resolved', text: '', actor, ref: null }]
+    const text = markdown(generate({ ...IMAGE, incident, entries, alerts: [], changes: [], services: [] }))
+    const still = /sent no heartbeat since \S+ \S+ UTC \(.*\) when Ann resolved the incident|there was still none then/g
+    assert.equal(text.match(still)?.length ?? 0, isSilent ? 2 : 0)
+    assert.equal(/sent no heartbeat from /.test(text), !isSilent)
+  })
+}
+
 test('the impact names the other incidents that opened during this one, except merged ones', () => {
   const others = Array.from({ length: 23 }, (_, index) => {
     return { ref: `incident/${index}`, title: `web-${index}: Down`, createdAt: IMAGE.incident.createdAt + index }

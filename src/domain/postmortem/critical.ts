@@ -18,6 +18,7 @@ import {
   isSilentlyFiring,
   isUnreported,
   personFirst,
+  resolvedSilentBy,
   unheardSentences,
   whileFiring,
 } from './groups.ts'
@@ -217,7 +218,8 @@ function lastedTexts(facts: GroupedFacts): readonly string[] {
   return [...(isDeclared ? [about] : []), `${lastedText(facts)}${merged}`, ...severe]
 }
 
-function lastedText({ incident, entries }: GroupedFacts): string {
+function lastedText(facts: GroupedFacts): string {
+  const { incident, entries } = facts
   const { startedAt, resolvedAt, cause, service, lastedMs } = incident
   const silence = cause === 'silence'
   const what = silence ? `The sender ${subjectName(service)} sent no heartbeat` : 'The incident lasted'
@@ -229,6 +231,9 @@ function lastedText({ incident, entries }: GroupedFacts): string {
   const seconds = secondsBetween(from, resolvedAt)
   if (seconds < 0) return `${what} ${window}, but the end is before the start, so one of the times is wrong`
   const lasted = lastedSeconds(incident, resolvedAt)
+  const by = resolvedSilentBy(facts)
+  if (by !== null)
+    return `The sender ${subjectName(service)} had sent no heartbeat since ${formatTime(from)} (${formatSeconds(lasted)}) when ${by} resolved the incident at ${formatTime(resolvedAt)}`
   return lasted === seconds
     ? `${what} ${window} (${formatSeconds(lasted)})`
     : `${what} ${formatSeconds(lasted)} in total between ${formatPeriod(startedAt, resolvedAt, 'and')}`

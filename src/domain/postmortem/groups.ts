@@ -3,7 +3,7 @@ import { isGuessed } from '../alert/doubt.ts'
 import { groupForIncident } from '../alert/groups.ts'
 import { senderName } from '../event/event.ts'
 import type { AlertFact, ChangeFact, IncidentFact, PostmortemFacts, Unheard } from '../incident/facts.ts'
-import { endedByMerge, firingAt } from '../incident/timeline-entries.ts'
+import { endedByMerge, firingAt, lastResolution } from '../incident/timeline-entries.ts'
 import { ordered } from '../order.ts'
 import { SEVERITIES } from '../severity.ts'
 import { countOf, formatCount, formatPeriod, formatTime, incidentName, joinNames, quoted, timesOf } from '../text.ts'
@@ -160,6 +160,13 @@ export function isUnreported({ resolution, endsAt, unheard }: AlertFact): boolea
 /** Returns when the senders of alerts sent no heartbeat while these fired, as far as they reported. */
 export function silentSenders({ alerts }: Pick<GroupedFacts, 'alerts'>): readonly Unheard[] {
   return [...new Map(alerts.flatMap(({ unheard }) => (unheard ? [[unheard.ref, unheard]] : []))).values()]
+}
+
+/** Returns who resolved an incident although its sender was still silent; null if the heartbeat was back. */
+export function resolvedSilentBy({ incident, entries }: Pick<GroupedFacts, 'incident' | 'entries'>): string | null {
+  const { cause, resolvedAt, critical } = incident
+  const isBack = critical.until !== null && critical.until <= (resolvedAt ?? 0)
+  return cause !== 'silence' || resolvedAt === null || isBack ? null : (lastResolution(entries)?.actor ?? null)
 }
 
 export function unheardSentences(facts: Pick<GroupedFacts, 'alerts'>): readonly Sentence[] {

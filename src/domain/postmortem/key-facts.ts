@@ -21,6 +21,7 @@ import {
   intoText,
   isEndUnknown,
   mergedInto,
+  resolvedSilentBy,
 } from './groups.ts'
 import { secondsOf } from './metrics.ts'
 import { changesBefore, cordonSentences, rejectedOf } from './no-cause.ts'
@@ -127,7 +128,8 @@ function criticalText(facts: GroupedFacts): string {
     return firingWhenResolved(facts).length === 0 ? merged : `${merged}; ${still}`
   }
   if (seconds === null) return 'not known'
-  if (cause === 'silence') return formatSeconds(seconds)
+  if (cause === 'silence')
+    return `${formatSeconds(seconds)}${resolvedSilentBy(facts) === null ? '' : ' until the incident was resolved; there was still none then'}`
   const { severity, ms } = incident.severe ?? { severity: incident.severity, ms: seconds * 1000 }
   // A part that is the whole has the duration that the summary shows.
   const severe = Math.abs(seconds - ms / 1000) <= 1 ? seconds : Math.min(seconds, Math.floor(ms / 1000))

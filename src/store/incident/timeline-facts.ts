@@ -95,7 +95,7 @@ function incidentFact(
   const until = problem.isSuppressed ? null : problem.endedAt
   const known =
     cause === 'silence' || origin === 'manual'
-      ? { critical: { ms: 0, until: null }, lastedMs }
+      ? { critical: { ms: 0, until: cause === 'silence' ? until : null }, lastedMs }
       : { critical: { ms: lastedMs, until, mutedMs, reportedAt: reportedAtOf(problem) } }
   // Earlier versions recorded a resolution as an acknowledgement. A reopening is none.
   const { acknowledgedAt: at, resolvedAt } = incident
