@@ -36,6 +36,48 @@ test('a change that caused a new condition is not a fix', () => {
   assert.doesNotMatch(JSON.stringify(document.resolution), /Probable fix: pipeline/)
 })
 
+for (const [what, more, verdict, isTold] of [
+  ['a rollout to an earlier pod template during the incident', { isRollback: true }, null, false],
+  ['such a rollout that a user confirmed', { isRollback: true }, 'confirmed', true],
+  ['a rollout to a new pod template during the incident', { isRollback: false }, null, true],
+  ['a rollout to an earlier pod template before the incident', { isRollback: true, isEarly: true }, null, true],
+] as const) {
+  test(`${what} ${isTold ? 'can be' : 'is not'} a contributing factor`, () => {
+    const second = {
+      ...IMAGE.alerts[1]!,
+      uuid: 'second',
+      name: 'NewTrouble',
+      startsAt: IMAGE.changes[2]!.endsAt + MINUTE,
+    }
+    const over = { ...second, endsAt: second.startsAt + MINUTE, lastSeenAt: second.startsAt }
+    const ref = 'shop/cart@5f6c7d8b94'
+    const { isRollback, isEarly = false } = { isEarly: false, ...more }
+    const startsAt = isEarly ? IMAGE.incident.startedAt - MINUTE : second.startsAt - MINUTE
+    const change = {
+      ...IMAGE.changes[0]!,
+      kind: 'rollout' as const,
+      ref,
+      eventId: 'r',
+      isRollback,
+      startsAt,
+      endsAt: startsAt,
+    }
+    const link = {
+      ...IMAGE.correlations[0]!,
+      uuid: 'x',
+      alertId: 'second',
+      change: { kind: 'rollout' as const, ref },
+      verdict,
+    }
+    const facts = { ...IMAGE, alerts: [...IMAGE.alerts, over], changes: [...IMAGE.changes, change] }
+    const { contributing } = generate({ ...facts, correlations: [...IMAGE.correlations, link] })
+    assert.equal(
+      contributing.changes.some((one) => one.ref === ref),
+      isTold,
+    )
+  })
+}
+
 test('if the alerts have not ended, there is no probable fix, and the document does not claim an end', () => {
   const alerts = IMAGE.alerts.map((alert) => ({ ...alert, endsAt: null, resolution: null }))
   const { startedAt, resolvedAt } = IMAGE.incident

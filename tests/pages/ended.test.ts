@@ -114,6 +114,19 @@ test('a deploy that finished before the end says so, and its row in the table is
   assert.doesNotMatch(html, /during which the problem ended/)
 })
 
+test('a deploy after which an alert began again is no probable fix', async (t) => {
+  const { cart, clock, text, post } = await start(t)
+  await cart(0)
+  clock.now = NOON + 10 * MINUTE
+  const jobs = [build('deploy', 'success', { environment: { name: 'production' } })]
+  await post('ci', pipeline('success', 'shop/cart', { at: clock.now, jobs }))
+  await cart(0, 12 * MINUTE)
+  await cart(20 * MINUTE)
+  await cart(20 * MINUTE, 25 * MINUTE)
+  clock.now += 2 * MINUTE
+  assert.doesNotMatch(await text('/incidents/1'), /Probable fix/)
+})
+
 test('a merged incident was resolved by whoever merged it, at that time', async (t) => {
   const { cart, browser, clock, text } = await start(t)
   await cart(0)

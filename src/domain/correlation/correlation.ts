@@ -214,7 +214,8 @@ export function rankLinks<L extends Pick<Link, 'score' | 'lagSeconds'> & Judged>
 type Judged = { readonly verdict: string | null; readonly change: Pick<Change, 'ref'> }
 
 function kindOf(change: Change): Factor {
-  if (change.kind === 'rollout') return factor(ROLLOUT_KIND, 'rollout', 'a new pod template was rolled out')
+  if (change.kind === 'rollout')
+    return factor(ROLLOUT_KIND, 'rollout', `${change.isRollback ? 'an earlier' : 'a new'} pod template was rolled out`)
   const outcome = outcomeOf(change.facts)
   const [value, code, text] = KINDS[outcome]
   return factor(value, code, text)

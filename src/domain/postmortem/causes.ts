@@ -10,14 +10,14 @@ import type { Contribution, Postmortem, Sentence } from './document.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef } from './groups.ts'
 import { changesBefore, cordonSentences, noneFound, rejectedOf, rejectedSentences } from './no-cause.ts'
 import { earlierReports } from './others.ts'
-import { isRemedy } from './resolution.ts'
+import { isRemedy, isUndoing } from './resolution.ts'
 
 /** How many different lags a sentence names. */
 const MAX_LAGS = 8
 
 /**
  * Returns the suspected changes, ranked like the incident's suspects. Linked changes that are not suspects come last.
- * Rejected links are only counted. The probable fix is left out.
+ * Rejected links are only counted. The probable fix is left out, and so is what undid a change, unless a user confirmed it.
  */
 export function contributingOf(facts: GroupedFacts): Postmortem['contributing'] {
   const { byChange, others, unlinked, rejected } = sortedOut(facts)
@@ -46,7 +46,11 @@ export function contributingOf(facts: GroupedFacts): Postmortem['contributing'] 
 /** `byChange`: the links of each change that may be the cause. `others`: suspected changes without a link. */
 function sortedOut(facts: GroupedFacts) {
   const { correlations, changes, searched, suspects } = facts
-  const fixes = new Set(facts.fixes.map(changeName))
+  const confirmed = new Set(
+    correlations.filter(({ verdict }) => verdict === 'confirmed').map(({ change }) => changeName(change)),
+  )
+  const undoing = changes.filter((one) => isUndoing(one, facts) && !confirmed.has(changeName(one)))
+  const fixes = new Set([...facts.fixes, ...undoing].map(changeName))
   const rejected = rejectedOf(facts)
   const kept = correlations.filter((link) => !rejected.includes(link) && !fixes.has(changeName(link.change)))
   const byChange = Map.groupBy(rankLinks(kept), (link) => changeName(ownerOf(link.change, suspects)))

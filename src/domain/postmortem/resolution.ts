@@ -5,9 +5,8 @@ import type { ChangeFact, EntryFact, IncidentFact } from '../incident/facts.ts'
 import { asKnown, firingText, lastResolution } from '../incident/timeline-entries.ts'
 import { ordered } from '../order.ts'
 import { isDuring } from '../suspect/chain.ts'
-import { EFFECT } from '../suspect/fix.ts'
+import { EFFECT, ROLLS_FOR } from '../suspect/fix.ts'
 import { formatSeconds, formatTime, joinNames, secondsBetween } from '../text.ts'
-import { MINUTE } from '../units.ts'
 import { wasMerged } from './critical.ts'
 import type { Sentence } from './document.ts'
 import { earlierEnds, endSentences, falls, type Told } from './ends.ts'
@@ -23,9 +22,6 @@ import {
   unheardSentences,
   whileFiring,
 } from './groups.ts'
-
-/** A rollout can end a problem that comes back once while it replaces the pods. */
-const ROLLS_FOR = 5 * MINUTE
 
 export function resolutionOf(facts: GroupedFacts): { readonly sentences: readonly Sentence[] } {
   const { incident, changes, fixes } = facts
@@ -81,6 +77,19 @@ export function fixesOf(facts: Omit<GroupedFacts, 'fixes'>): readonly ChangeFact
   const isMade = ({ kind, startsAt }: ChangeFact) =>
     kind === 'rollout' && (owner.kind === 'pipeline' ? isDuring(startsAt, owner) : startsAt === owner.startsAt)
   return [owner, ...candidates.filter((one) => one !== owner && isMade(one))]
+}
+
+/**
+ * Returns whether a change took the service back to an earlier pod template, or deployed it, while the incident was on: it
+ * undid a change that can be the cause.
+ */
+export function isUndoing(
+  change: ChangeFact,
+  { changes, incident }: Pick<GroupedFacts, 'changes' | 'incident'>,
+): boolean {
+  if (!isRemedy(change, incident)) return false
+  const backs = changes.filter((one) => one.isRollback && isRemedy(one, incident))
+  return backs.some((one) => one === change || (change.kind === 'pipeline' && isDuring(one.startsAt, change)))
 }
 
 /** Returns whether the problem came back by itself. */

@@ -37,8 +37,9 @@ const OUTCOME_TEXTS: Readonly<Record<Outcome, string>> = {
 /** A pipeline whose deploy jobs are known and have not started. */
 const UNDEPLOYED = 0.1
 const ROLLOUT = 0.9
-const ROLLED_OUT: Readonly<Record<Emptied | 'new template', Pick<Factor, 'code' | 'text'>>> = {
+const ROLLED_OUT: Readonly<Record<Emptied | 'new template' | 'earlier template', Pick<Factor, 'code' | 'text'>>> = {
   'new template': { code: 'new_replicaset', text: 'a new pod template was rolled out' },
+  'earlier template': { code: 'new_replicaset', text: 'an earlier pod template was rolled out' },
   'scaled to zero': { code: 'scaled_to_zero', text: 'the workload was scaled to zero' },
   'endpoints removed': { code: 'endpoints_removed', text: 'the service lost its selector or endpoints' },
 }
@@ -192,7 +193,11 @@ function after(at: number, change: Change): string {
 }
 
 function reachOf(change: Change): Factor {
-  if (change.kind === 'rollout') return { value: ROLLOUT, ...ROLLED_OUT[change.emptied ?? 'new template'] }
+  if (change.kind === 'rollout')
+    return {
+      value: ROLLOUT,
+      ...ROLLED_OUT[change.emptied ?? (change.isRollback ? 'earlier template' : 'new template')],
+    }
   const outcome = outcomeOf(change.facts)
   if (outcome === 'under way' && change.facts.jobs.length > 0)
     return { code: 'under_way', value: UNDEPLOYED, text: 'the pipeline is still running and has deployed nothing yet' }

@@ -5,6 +5,8 @@ import type { SuspectFacts } from './suspect.ts'
 
 /** A fix takes effect within half an hour: new pods start, and alerts end with a delay. */
 export const EFFECT = 30 * 60_000
+/** A rollout can end a problem that comes back once while it replaces the pods. */
+export const ROLLS_FOR = 5 * 60_000
 const DEPLOYED = new Set(['deployed', 'deploying', 'success, jobs unknown'])
 
 /**

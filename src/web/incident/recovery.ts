@@ -6,8 +6,10 @@ import { withRecovering } from '../../actions/firing.ts'
 import { type Change, isDeploying, outcomeOf } from '../../domain/correlation/change.ts'
 import { changeName, isDeploy } from '../../domain/incident/change-text.ts'
 import { silencedText } from '../../domain/incident/lasted.ts'
+import { criticalOf } from '../../domain/incident/periods.ts'
 import { overdueWord } from '../../domain/notification/alert-texts.ts'
 import { formatMoment } from '../../domain/shown-time.ts'
+import { ROLLS_FOR } from '../../domain/suspect/fix.ts'
 import { formatSeconds, secondsBetween } from '../../domain/text.ts'
 import { findLastReport } from '../../store/history/last-report.ts'
 import type { IncidentRecord } from '../../store/incident/incidents.ts'
@@ -19,7 +21,10 @@ import type { Visit } from '../page.ts'
 import type { IncidentFacts } from './data.ts'
 import { type FixView, type IncidentHead, type Overdue, pastText } from './view.ts'
 
-/** Returns the last deploy after which all alerts of the incident's service ended; null if there is none. */
+/**
+ * Returns the last deploy after which all alerts of the incident's service ended; null if there is none, or if the problem
+ * came back after it.
+ */
 export function fixOf(
   { fixes, incident, suspects }: Pick<IncidentFacts, 'fixes' | 'incident' | 'suspects'>,
   endedAt: number | null,
@@ -28,6 +33,8 @@ export function fixOf(
   const own = fixes.filter(({ service, ref }) => service === incident.serviceId && !suspected.has(ref))
   const change = own.find(({ kind }) => kind === 'pipeline') ?? own[0]
   if (endedAt === null || !change || change.startsAt > endedAt) return null
+  const worksFrom = Math.max(change.endsAt, change.startsAt + ROLLS_FOR)
+  if ((criticalOf(incident.problem).at(-1)?.from ?? 0) > worksFrom) return null
   // The end of a rollout is not known.
   const isOver = change.kind === 'pipeline' && !isDeploying(change.facts) && change.endsAt <= endedAt
   const [at, verb] = isOver ? [change.endsAt, 'finished'] : [change.startsAt, 'started']
