@@ -97,7 +97,7 @@ export function formatAgo(at: number, reader: Reader): string {
   if (Math.abs(age) < SECOND) return 'now'
   if (age <= -DAY) return formatMoment(at, reader)
   if (age < 0) return `in ${formatDuration(-age)}`
-  if (age < DAY) return `${formatDuration(age < HOUR ? age : Math.floor(age / HOUR) * HOUR)} ago`
+  if (age < DAY) return `${formatDuration(age)} ago`
   return age < 2 * DAY ? 'yesterday' : age < 6 * DAY ? `${Math.floor(age / DAY)} days ago` : formatDate(at, reader)
 }
 

@@ -60,7 +60,7 @@ test('a duration that is over is shown with its seconds', () => {
 for (const [iso, moment, ago] of [
   ['2026-11-19T03:14:00Z', '03:14', '22 s ago'],
   ['2026-11-19T03:02:00Z', '03:02', '12 min ago'],
-  ['2026-11-18T16:05:00Z', 'Wed 16:05', '11 h ago'],
+  ['2026-11-18T16:05:00Z', 'Wed 16:05', '11 h 9 min ago'],
   ['2026-11-17T16:05:00Z', 'Tue 16:05', 'yesterday'],
   ['2026-11-15T16:05:00Z', 'Sun 16:05', '3 days ago'],
   ['2026-11-02T16:05:00Z', '2 Nov', '2 Nov'],
