@@ -41,11 +41,12 @@ for (const [what, changes, expected] of [
   ['begins at the start of the incident', [at(0, 'healthy', 100), at(9, 'critical', 8)], [0, 4]],
   ['replaces the states after the start', [at(0, 'healthy', 100), at(6, 'degraded', 70), at(9, 'critical', 8)], [0, 4]],
   ['keeps the states after the opening', [at(9, 'critical', 8), at(12, 'degraded', 70)], [4, 12]],
+  ['is degraded if the alerts name no service', [at(0, 'healthy', 100), at(9, 'degraded', 60)], [0, 4]],
   ['is unchanged if it is older', [at(2, 'critical', 8)], [2]],
   ['is unchanged if a person opened the incident of a healthy service', [at(0, 'healthy', 100)], [0]],
   ['is unchanged without data', [], []],
 ] as const) {
-  test(`the critical state of an incident ${what}`, () => {
+  test(`the state at the opening of an incident ${what}`, () => {
     const found = sinceStart(changes, { startedAt: 4 * MINUTE, createdAt: 9 * MINUTE })
     assert.deepEqual(
       found.map((one) => one.at / MINUTE),

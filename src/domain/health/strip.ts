@@ -17,8 +17,8 @@ const STATUSES = ['unknown', 'healthy', 'degraded', 'critical'] as const
 const STRIP_BINS = 72
 
 /**
- * Moves the critical state at the opening of each incident back to the start of the incident. Pages show the duration
- * since the start of the problem, which is usually before the first event.
+ * Moves the state at the opening of each incident back to the start of the incident, unless the service was healthy.
+ * Pages show the duration since the start of the problem, which is usually before the first event.
  */
 export function sinceStart(
   changes: readonly StatusChange[],
@@ -26,7 +26,8 @@ export function sinceStart(
 ): readonly StatusChange[] {
   const index = changes.findLastIndex(({ at }) => at <= incident.createdAt)
   const opening = changes[index]
-  if (opening?.status !== 'critical' || opening.at <= incident.startedAt) return changes
+  const isIll = opening?.status === 'critical' || opening?.status === 'degraded'
+  if (!isIll || opening.at <= incident.startedAt) return changes
   const before = changes.filter(({ at }) => at < incident.startedAt)
   return [...before, { ...opening, at: incident.startedAt }, ...changes.slice(index + 1)]
 }
