@@ -57,12 +57,13 @@ test('the overview, the screen and the list say since when, why, and who was tol
     assert.doesNotMatch(await text(path), new RegExp(`${cause}|${told}|Critical for`), path)
 })
 
-test('the list and the page of the service say that a resolved incident is still firing, until its alerts have ended', async (t) => {
+test('the list, the search and the page of the service say that a resolved incident is still firing, until its alerts have ended', async (t) => {
   const { browser, page, setStatus, end } = await brokenCart(t)
   const [service = ''] = /\/services\/[\w-]+/.exec((await browser.get('/')).html) ?? []
   await setStatus('resolved')
   assert.match(await page('/incidents'), /Resolved, but 2 alerts are still firing/)
   assert.match(await page(service), /Incident 1 is resolved, but 2 alerts are still firing\./)
+  assert.match(await page('/search?q=cart'), /incident 1 ?, but 2 alerts are still firing/)
   await end()
   for (const path of ['/incidents', service]) assert.doesNotMatch(await page(path), /still firing/, path)
 })

@@ -1,6 +1,7 @@
 /** Searches services, incidents, firing alerts and pages, and lists the keyboard shortcuts. */
 import type { Child, FC } from 'hono/jsx'
 import type { GroupedAlert } from '../../domain/alert/groups.ts'
+import { firingText } from '../../domain/incident/incident.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { Submit } from '../kit/form.tsx'
 import { Mark, ServiceName, Status, Words } from '../kit/mark.tsx'
@@ -15,6 +16,7 @@ type Props = {
   readonly more: number
   readonly incidents: readonly (Pick<LiveIncident, 'title' | 'status' | 'startedAt'> & {
     readonly number: number
+    readonly firingAlerts: number
     /** Whether only a note of the incident matches. */
     readonly isNoted: boolean
   })[]
@@ -53,7 +55,7 @@ export const SearchPage: FC<Props> = ({ q, services, more, incidents, alerts, pa
       ))}
     </Found>
     <Found title="Incidents" of={incidents}>
-      {incidents.map(({ number, title, status, startedAt, isNoted }) => (
+      {incidents.map(({ number, title, status, startedAt, firingAlerts, isNoted }) => (
         <li class="row">
           <Status status={status} />
           <a class="ink break" href={`/incidents/${number}`}>
@@ -62,6 +64,7 @@ export const SearchPage: FC<Props> = ({ q, services, more, incidents, alerts, pa
           <span class="quiet">
             incident {number}
             {isNoted ? ', in a note' : ''}
+            {status === 'resolved' && firingAlerts > 0 ? `, but ${firingText(firingAlerts)}` : ''}
           </span>
           <Time at={startedAt} style="moment" />
         </li>
