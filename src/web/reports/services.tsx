@@ -56,7 +56,7 @@ export const Services: FC<ServicesProps> = ({ report: { services, definitions },
       </Table>
     </Card>
     {services.length > MAX_SERVICES ? (
-      <p class="second">
+      <p class="second after">
         The {MAX_SERVICES} services whose incidents lasted longest. The CSV has all {formatCount(services.length)}.
       </p>
     ) : null}
