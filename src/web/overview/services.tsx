@@ -48,32 +48,39 @@ export const UnhealthyRows: FC<RowsProps> = ({ services, isFirst }) => (
     </thead>
     <tbody>
       {services.map((service) => (
-        <tr class={`service-${service.status}`} data-level={service.status} data-name={service.name}>
-          <td>
-            <span class="service-name">
-              <Mark level={service.status} label={service.status} />
-              <a class="ink clip" href={service.href} title={titleOf(service)}>
-                <ServiceName namespace={service.namespace} name={service.name} />
-              </a>
-              {service.status === 'recovering' ? <span class="second">recovering</span> : null}
-              <SilencedMark silenced={service.silenced} of={formatCount(service.silenced?.count ?? 0)} />
-            </span>
+        <>
+          <tr class={`service-${service.status}`} data-level={service.status} data-name={service.name}>
+            <td>
+              <span class="service-name">
+                <Mark level={service.status} label={service.status} />
+                <a class="ink clip" href={service.href} title={titleOf(service)}>
+                  <ServiceName namespace={service.namespace} name={service.name} />
+                </a>
+                {service.status === 'recovering' ? <span class="second">recovering</span> : null}
+                <SilencedMark silenced={service.silenced} of={formatCount(service.silenced?.count ?? 0)} />
+              </span>
+            </td>
+            <td class="service-score">
+              <b>{service.score}</b> <Meter part={service.score / 100} level={service.status} />
+            </td>
+            <td class="service-strip">
+              {service.strip ? (
+                <Strip bins={service.strip.bins} label={`Last 24 hours: ${service.strip.text}`} />
+              ) : null}
+            </td>
+            <td class="service-costs">
+              <Costs service={service} />
+            </td>
+            <td class="service-deploy">{service.lastDeploy ? <Deploy deploy={service.lastDeploy} /> : null}</td>
+          </tr>
+          {service.resolvedEarly ? (
             <ResolvedEarly
-              of={service.resolvedEarly ?? null}
+              of={service.resolvedEarly}
+              status={service.status}
               isFirst={isFirst && service === services.find(({ resolvedEarly }) => resolvedEarly)}
             />
-          </td>
-          <td class="service-score">
-            <b>{service.score}</b> <Meter part={service.score / 100} level={service.status} />
-          </td>
-          <td class="service-strip">
-            {service.strip ? <Strip bins={service.strip.bins} label={`Last 24 hours: ${service.strip.text}`} /> : null}
-          </td>
-          <td class="service-costs">
-            <Costs service={service} />
-          </td>
-          <td class="service-deploy">{service.lastDeploy ? <Deploy deploy={service.lastDeploy} /> : null}</td>
-        </tr>
+          ) : null}
+        </>
       ))}
     </tbody>
   </table>
@@ -85,11 +92,15 @@ function titleOf(service: ServiceRowView): string | undefined {
   return name.length > MAX_NAME ? name : undefined
 }
 
-type EarlyProps = RowsProps & { readonly of: NonNullable<ServiceRowView['resolvedEarly']> | null }
+type EarlyProps = Pick<ServiceRowView, 'status'> & {
+  readonly of: NonNullable<ServiceRowView['resolvedEarly']>
+  readonly isFirst: boolean
+}
 
-const ResolvedEarly: FC<Omit<EarlyProps, 'services'>> = ({ of, isFirst }) =>
-  of === null ? null : (
-    <>
+/** The row below a service whose incident was resolved while its alerts fire. */
+const ResolvedEarly: FC<EarlyProps> = ({ of, status, isFirst }) => (
+  <tr class={`service-${status}`}>
+    <td class="early" colspan={5}>
       <p class="second break">
         {of.brief === null ? null : (
           <>
@@ -116,8 +127,9 @@ const ResolvedEarly: FC<Omit<EarlyProps, 'services'>> = ({ of, isFirst }) =>
           Reopen
         </Action>
       ) : null}
-    </>
-  )
+    </td>
+  </tr>
+)
 
 /** Says who resolved the incident of a service although its alerts are still firing. */
 export const EarlyText: FC<{ of: NonNullable<ServiceRowView['resolvedEarly']> }> = ({ of }) => (
