@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { removesEndpoints } from '../../src/domain/event/rollout.ts'
 import { rankSuspects, type SuspectFacts } from '../../src/domain/suspect/suspect.ts'
-import { alert, at, deploy, event, facts } from './suspect-facts.ts'
+import { alert, at, deploy, event, facts, SERVICES } from './suspect-facts.ts'
 
 const refs = (given: SuspectFacts) => rankSuspects(given).map(({ ref }) => ref)
 const ofAlert = (summary: string) => refs(facts({ alerts: [alert('web', 'HighErrorRate', 0, { summary })] }))
@@ -23,6 +23,11 @@ describe('a message accuses', () => {
     ['java.net.UnknownHostException: pay', 'shop/pay'],
     ['redis://:@cart:6379: connection reset by peer', 'shop/cart'],
     ['no endpoints available for service "pay"', 'shop/pay'],
+    ['AnnotatedConnectException: Connection refused: pay/10.43.7.12:6379', 'shop/pay'],
+    ['Unable to resolve pay.shop.svc.cluster.local/<unresolved>:6379', 'shop/pay'],
+    ['HttpRequestException: Connection refused (pay:8080)', 'shop/pay'],
+    ['connection refused (pay-0.pay.shop.svc.cluster.local:6379)', 'shop/pay'],
+    ['pay.shop.svc:8080 does not answer', 'shop/pay'],
   ] as const)
     test(text, () => assert.equal(ofAlert(text)[0], found))
 
@@ -42,8 +47,40 @@ describe('a message does not accuse', () => {
     'pay and cart are slow',
     'http://pay/ and http://cart/ fail',
     'https://pay.example.com/ is down',
+    'waits for pay.shop.svc',
+    'panic (main.go:42) in pay.go:120',
+    'connection refused: 10.43.7.12/10.43.7.12:6379',
   ])
     test(text, () => assert.deepEqual(ofAlert(text), ['shop/web']))
+})
+
+describe('a name that cannot be looked up', () => {
+  const dns = { id: 'dns', cluster: '', namespace: 'kube-system', name: 'coredns' }
+  const UNANSWERED = 'dial tcp: lookup pay on 10.96.0.10:53: read udp 10.1.2.3:4000->10.96.0.10:53: i/o timeout'
+  const MISSING = 'dial tcp: lookup pay on 10.96.0.10:53: no such host'
+  const first = (summary: string, isIll: boolean, services = [...SERVICES, dns]) => {
+    const own = alert('web', 'HighErrorRate', 0, { summary })
+    const ill = isIll ? [alert('dns', 'CrashLoopBackOff', -2, { severity: 'critical' })] : []
+    return refs(facts({ alerts: [own, ...ill], services }))[0]
+  }
+
+  for (const text of [UNANSWERED, MISSING, 'getaddrinfo EAI_AGAIN pay', 'Temporary failure in name resolution: pay'])
+    test(`accuses the DNS server that has a problem: ${text}`, () =>
+      assert.equal(first(text, true), 'kube-system/coredns'))
+  for (const text of [
+    UNANSWERED,
+    'getaddrinfo EAI_AGAIN pay',
+    "host='pay': [Errno -3] Temporary failure in name resolution",
+    'lookup pay on 10.96.0.10:53: server misbehaving',
+  ])
+    test(`accuses nobody while the DNS server has no known problem: ${text}`, () =>
+      assert.equal(first(text, false), 'shop/web'))
+  test('accuses the missing service while the DNS server has no known problem', () =>
+    assert.equal(first(MISSING, false), 'shop/pay'))
+  test('does not accuse the DNS server of another cluster', () => {
+    const here = SERVICES.map((service) => ({ ...service, cluster: 'here' }))
+    assert.doesNotMatch(first(MISSING, true, [...here, { ...dns, cluster: 'other' }]) ?? '', /coredns/)
+  })
 })
 
 describe('a registry', () => {

@@ -29,12 +29,25 @@ const CALLED: readonly RegExp[] = [
   /(?<=\bUnknownHost(?:Exception)?: )[\w.-]+/g,
   // `connection to server at "db"`, `could not connect to server db:5432`, `failed to connect to payment:8080`
   /(?<=\bconnect(?:ion|ing)? (?:to|with) (?:(?:server|host|database|broker) )?(?:at )?["'`]?)[\w.-]+/gi,
+  // Java's sockets, .NET: `Connection refused: db/10.43.7.12:5432`, `db/<unresolved>:5432`, `Connection refused (db:5432)`
+  /[\w.-]+(?=\/(?:\d+(?:\.\d+){3}|<unresolved>):\d)/g,
+  /(?<=\()[a-z][\w.-]*(?=:\d{2,5}\))/gi,
+  // The address of a Service in a cluster
+  /\b[a-z\d][\w.-]*\.svc(?:\.[\w.-]+)?(?=:\d)/gi,
   // Kubernetes: `no endpoints available for service "payment"`
   /(?<=\bendpoints available for service ["'`]?)[\w.-]+/gi,
 ]
 
 /** One of these texts is part of all that the patterns find. Most messages have none, and then no pattern is tried. */
-const HINT = /:\/\/|lookup |dial |ENOTFOUND|EAI_AGAIN|ECONN|ETIMEDOUT|host|connect|endpoints available/i
+const HINT =
+  /:\/\/|lookup |dial |ENOTFOUND|EAI_AGAIN|ECONN|ETIMEDOUT|host|connect|name resolution|endpoints available|[a-z\d>]:\d\d/i
+
+/** Says that a name was not found in DNS. While the DNS server itself has a problem, it is the cause. */
+export const LOOKUP_FAILED =
+  /\blookup \S+.*(?:no such host|timeout|misbehaving)|\bENOTFOUND\b|\bEAI_AGAIN\b|name resolution/i
+/** Says that the DNS server did not answer. Nothing is known then about the name that was looked up. */
+const UNANSWERED = /\blookup \S+.*(?:timeout|misbehaving)|\bEAI_AGAIN\b|temporary failure in name resolution/i
+export const DNS_SERVERS = ['coredns', 'kube-dns']
 
 /** Messages are cut at 1,024 characters. The first few hosts are the ones that the error is about. */
 const MAX_HOSTS = 8
@@ -58,6 +71,10 @@ export function wordsOf(summary: string, annotations: Labels): string {
 /** Returns the only known service, other than its own, that a message of a service says it called; null if none. */
 export function accusedIn(components: Components, own: SuspectService, message: string): string | null {
   if (!HINT.test(message)) return null
+  const servers = LOOKUP_FAILED.test(message) ? DNS_SERVERS.flatMap((name) => inCluster(components, own, name)) : []
+  const server = servers.find(({ id }) => id !== own.id && components.unwell.has(id))
+  if (server) return server.id
+  if (servers.length > 0 && UNANSWERED.test(message)) return null
   const hosts = new Set(
     CALLED.flatMap((pattern) => message.match(pattern) ?? []).map((one) =>
       hostOf(one.replace(/(?<![.,:;])[.,:;]+$/, '')),
@@ -80,10 +97,14 @@ export function calledServiceOf(components: Components, alert: SuspectAlert): st
   return accusedIn(components, own, alert.words)
 }
 
+function inCluster({ byName }: Components, own: SuspectService, name: string): readonly SuspectService[] {
+  return (byName.get(name) ?? []).filter(({ cluster }) => !areApart(cluster, own.cluster))
+}
+
 /** Finds a service by name in the caller's namespace, by `name.namespace`, or by name alone if the name is unique. */
-function findCallee({ byName }: Components, own: SuspectService, value: string): SuspectService | null {
+function findCallee(components: Components, own: SuspectService, value: string): SuspectService | null {
   const [name = '', namespace] = value.trim().replace(/:\d+$/, '').split('.')
-  const same = (byName.get(name) ?? []).filter(({ cluster }) => !areApart(cluster, own.cluster))
+  const same = inCluster(components, own, name)
   const near = same.filter((service) => service.namespace === (namespace ?? own.namespace))
   const found = near.length > 0 || namespace !== undefined ? near : same
   return found.length === 1 ? (found[0] ?? null) : null
@@ -93,15 +114,14 @@ function findCallee({ byName }: Components, own: SuspectService, value: string):
 const OF_SERVICES = /-(?:headless|svc|service|master|primary|rw|ro|read|replicas|client|nodes|hl)$/
 
 /** Returns the known service behind a host name inside the cluster: `pay`, `pay.shop` or `pay-0.pay.shop.svc`. */
-function serviceOfHost({ byName }: Components, own: SuspectService, host: string): SuspectService | null {
+function serviceOfHost(components: Components, own: SuspectService, host: string): SuspectService | null {
   const [first = '', second, ...others] = host.toLowerCase().split('.')
   const isPod = others[1] === 'svc'
   if (others.length > 0 && others[0] !== 'svc' && !isPod) return null
   const [name, namespace] = isPod ? [second ?? '', others[0]] : [first, second ?? own.namespace]
   const candidates = [name, name.replace(OF_SERVICES, '')].map((one) => {
-    return (byName.get(one) ?? []).filter((service) => {
-      const isNear = service.namespace === namespace || (second === undefined && own.namespace === '')
-      return isNear && !areApart(service.cluster, own.cluster)
+    return inCluster(components, own, one).filter((service) => {
+      return service.namespace === namespace || (second === undefined && own.namespace === '')
     })
   })
   const found = candidates.find(({ length }) => length > 0) ?? []

@@ -10,12 +10,15 @@ import type { SuspectFacts, SuspectService } from './suspect.ts'
 export type Components = {
   readonly byId: ReadonlyMap<string, SuspectService>
   readonly byName: ReadonlyMap<string, readonly SuspectService[]>
+  /** The UUIDs of the services with an alert. */
+  readonly unwell: ReadonlySet<string>
 }
 
 /** Indexes services by UUID and by name. */
-export function componentsOf({ services }: Pick<SuspectFacts, 'services'>): Components {
+export function componentsOf({ services, alerts }: Pick<SuspectFacts, 'services' | 'alerts'>): Components {
   const byName = Map.groupBy(services, ({ name }) => name)
-  return { byId: new Map(services.map((service) => [service.id, service])), byName }
+  const byId = new Map(services.map((service) => [service.id, service]))
+  return { byId, byName, unwell: new Set(alerts.map(({ service }) => service)) }
 }
 
 /**

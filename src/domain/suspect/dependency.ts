@@ -4,7 +4,7 @@ import { cacheByName } from '../memoize.ts'
 import { registryOf } from '../service/image.ts'
 import { isNodeService, nodeNameOf } from '../service/node.ts'
 import type { ServiceKey } from '../service/service.ts'
-import { CALLEE_LABELS } from './accused.ts'
+import { CALLEE_LABELS, DNS_SERVERS, LOOKUP_FAILED } from './accused.ts'
 
 /** An alert of an incident. `text`: its words, or the message of the event. */
 export type DependentAlert = { readonly text: string; readonly labels: Labels; readonly node: string | null }
@@ -36,9 +36,6 @@ const CALLING = /(?:\b(?:to|at|from|tcp|host|server|upstream|backend)|\bE[A-Z]{6
 const AFTER_WORD = /\b(?:lookup|resolve|resolving|hostname|host|UnknownHostException:?)\s+["'`]?([a-z\d][\w.-]+)/gi
 const SOURCE_FILE = /\.(?:go|py|java|js|ts|rb|php|rs|cs|kt|scala|c|cc|cpp)$/i
 const DNS_PORT = '53'
-/** Says that a name was not found in DNS. While the DNS server itself has a problem, it is the cause. */
-const LOOKUP_FAILED = /\blookup \S+.*(?:no such host|timeout|misbehaving)|\bENOTFOUND\b|\bEAI_AGAIN\b|name resolution/i
-const DNS_SERVERS = ['coredns', 'kube-dns']
 const LOCAL = /^(?:localhost|127\.|0\.0\.0\.0|::1)/
 /** Services of Kubernetes that lead to the same workload under another name. */
 const SUFFIX = /-(?:rw|ro|r|headless|hl|primary|replicas?|svc|service|\d{1,4})$/
