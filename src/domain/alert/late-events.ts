@@ -24,8 +24,10 @@ export function withReceivedEvents(alert: Alert, received: readonly ReceivedEven
 function withEvent(evidence: Evidence, alert: Alert, event: ReceivedEvent): Evidence {
   const [kind = '', object = ''] = splitObject(event.object)
   const told = { reason: event.name, message: event.text, kind, object }
-  if (event.name === 'Started' && kind === 'Pod' && !ends(told).includes(alert.name))
-    return withReplaced(evidence, object, event.at)
+  if (event.name === 'Started' && kind === 'Pod') {
+    const after = withReplaced(evidence, object, event.at)
+    return ends(told).includes(alert.name) ? withEvidence(after, 'recovered', [event.at, object]) : after
+  }
   if (event.name === 'Scheduled' && isLostNode(alert.name)) return withReplacement(evidence, [event.at, object])
   const gone = deletedObjectOf(told)
   if (gone !== null) {

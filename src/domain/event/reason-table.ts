@@ -130,6 +130,7 @@ export const TERMINAL: ReadonlySet<string> = words(`${JOB_FAILURES} ProgressDead
 // The kubelet attaches and mounts volumes, creates the sandbox, pulls the image, creates and starts the container.
 // Each of these steps proves that the previous steps succeeded.
 const PREPARED = 'FailedAttachVolume FailedMount FailedMapVolume FailedCreatePodSandBox NetworkNotReady NoNetworkFound'
+const WAITING = 'FailedScheduling NotTriggerScaleUp ScaleUpFailed Unschedulable'
 const IMAGE = 'ImagePullBackOff ErrImageNeverPull InvalidImageName InspectFailed'
 
 const POD_PROBLEMS = `CrashLoopBackOff BackOff Failed FailedScheduling CreateContainerConfigError CreateContainerError
@@ -159,16 +160,15 @@ export const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['NodeHasSufficientPID', words('NodeHasInsufficientPID')],
   ['NodeSchedulable', words('NodeNotSchedulable')],
   ['Uncordon', words('NodeNotSchedulable')],
-  ['Scheduled', words('FailedScheduling NotTriggerScaleUp ScaleUpFailed Unschedulable')],
+  ['Scheduled', words(WAITING)],
   // Kueue
-  ['QuotaReserved', words('Pending')],
-  ['Admitted', words('Pending')],
-  ['TriggeredScaleUp', words('NotTriggerScaleUp')],
-  ['Nominated', words('NotTriggerScaleUp')],
+  ...['QuotaReserved', 'Admitted'].map((one) => [one, words('Pending')] as const),
+  ...['TriggeredScaleUp', 'Nominated'].map((one) => [one, words('NotTriggerScaleUp')] as const),
   ['SuccessfulMountVolume', words('FailedMount')],
-  ['Pulled', words(`${IMAGE} ${PREPARED}`)],
-  ['Created', words(`${IMAGE} ${PREPARED} CreateContainerConfigError CreateContainerError`)],
-  ['Started', new Set([...words(PREPARED), 'NodeNotReady (pod)'])],
+  // Only a pod that has a node pulls an image, and creates and starts a container.
+  ['Pulled', words(`${WAITING} ${IMAGE} ${PREPARED}`)],
+  ['Created', words(`${WAITING} ${IMAGE} ${PREPARED} CreateContainerConfigError CreateContainerError`)],
+  ['Started', new Set([...words(`${WAITING} ${PREPARED}`), 'NodeNotReady (pod)'])],
   ['ProvisioningSucceeded', words('ProvisioningFailed FailedBinding')],
   ['SuccessfulCreate', words('FailedCreate FailedDaemonPod RecreatingFailedPod MissSchedule TooManyMissedTimes')],
   ['ScaledUpGroup', words('FailedToScaleUpGroup ScaleUpTimedOut ScaleUpFailed')],
