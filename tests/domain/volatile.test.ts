@@ -16,6 +16,16 @@ describe('logical labels', () => {
       'deployment',
     ],
     ['of cAdvisor lose its address', 'job=kubelet pod=db-0 instance=a:10250 node=n1 namespace=s', 'namespace node pod'],
+    [
+      'of a claim lose the node that mounts it',
+      'job=kubelet persistentvolumeclaim=data-db-0 instance=a:10250 node=n1 namespace=s',
+      'namespace persistentvolumeclaim',
+    ],
+    [
+      'of the volume of a claim lose the node that manages it',
+      'job=longhorn-backend pvc=data-db-0 pvc_namespace=s node=n1',
+      'pvc pvc_namespace',
+    ],
     ['of a node keep the address that chose it', 'job=node-exporter pod=node-exporter-x7k2p instance=a:1', 'instance'],
     ['of an exporter in trouble keep its names', 'job=kube-state-metrics namespace=m endpoint=x', 'job namespace'],
     [

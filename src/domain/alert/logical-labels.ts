@@ -77,12 +77,16 @@ export function logicalNames(draft: AlertDraft, { rule }: Pick<Attribution, 'rul
   return isSorted ? names : names.sort()
 }
 
+/** A claim can be mounted on several nodes, and follows its pod to another node. */
+const CLAIM = /(?:^|_)(?:persistentvolumeclaim|pvc)$/
+
 /**
  * Returns the labels that identify the exporter. For exporters on a node, the `instance` label is included if another
- * label determined the service.
+ * label determined the service. The `node` label is included if a claim determined the service.
  */
 function exporterLabels(labels: Labels, chosen: string | null): ReadonlySet<string> {
   const { own, kind } = exporterOf(labels)
   const address = (kind === 'host' || kind === 'kubelet') && chosen !== null && chosen !== 'instance'
-  return address ? new Set([...own, 'instance']) : own
+  const isClaim = chosen !== null && CLAIM.test(chosen)
+  return address || isClaim ? new Set([...own, ...(address ? ['instance'] : []), ...(isClaim ? ['node'] : [])]) : own
 }
