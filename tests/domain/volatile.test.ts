@@ -26,6 +26,17 @@ describe('logical labels', () => {
       'job=longhorn-backend pvc=data-db-0 pvc_namespace=s node=n1',
       'pvc pvc_namespace',
     ],
+    [
+      'of a database lose the pod of the exporter that asked it',
+      'job=pg server=orders-db:5432 instance=10.1.2.3:9187 pod=pg-exporter-7d9f5b6c8-xk2lp datname=shop',
+      'datname job server',
+    ],
+    [
+      'of a database keep the address that chose it',
+      'job=redis instance=orders-redis.shop.svc:6379 pod=redis-exporter-7d9f5b6c8-xk2lp',
+      'instance job',
+    ],
+    ['of a pod that has an address keep both', 'pod=db-0 instance=10.1.2.3:5432', 'instance pod'],
     ['of a node keep the address that chose it', 'job=node-exporter pod=node-exporter-x7k2p instance=a:1', 'instance'],
     ['of an exporter in trouble keep its names', 'job=kube-state-metrics namespace=m endpoint=x', 'job namespace'],
     [

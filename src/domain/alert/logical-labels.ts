@@ -2,6 +2,7 @@
 
 import type { AlertDraft, Labels } from '../event/event.ts'
 import { exporterOf } from '../service/exporter.ts'
+import { isOfExporter } from '../service/last-name.ts'
 import { readPodName } from '../service/pod-name.ts'
 import { chosenLabel } from '../service/rule.ts'
 import type { Attribution } from '../service/service.ts'
@@ -87,6 +88,7 @@ const CLAIM = /(?:^|_)(?:persistentvolumeclaim|pvc)$/
 function exporterLabels(labels: Labels, chosen: string | null): ReadonlySet<string> {
   const { own, kind } = exporterOf(labels)
   const address = (kind === 'host' || kind === 'kubelet') && chosen !== null && chosen !== 'instance'
-  const isClaim = chosen !== null && CLAIM.test(chosen)
-  return address || isClaim ? new Set([...own, ...(address ? ['instance'] : []), ...(isClaim ? ['node'] : [])]) : own
+  if (chosen !== null && CLAIM.test(chosen)) return new Set([...own, ...(address ? ['instance'] : []), 'node'])
+  if (isOfExporter(labels, chosen)) return new Set([...own, 'instance', 'pod', 'node'])
+  return address ? new Set([...own, 'instance']) : own
 }

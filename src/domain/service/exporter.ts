@@ -4,6 +4,7 @@ import type { Labels } from '../event/event.ts'
 import { cacheByName, cacheLast } from '../memoize.ts'
 import { isInCluster } from './backend.ts'
 import { hostOf } from './host.ts'
+import { isAsked, isDatabase } from './last-name.ts'
 import { isMachine, isNode } from './machine.ts'
 import { type Label, labelValue, type Reading, read } from './reading.ts'
 import { type ExporterKind, list } from './target.ts'
@@ -146,9 +147,6 @@ function detect(labels: Labels, reading: Reading): Detected {
 /** The port of the blackbox exporter, and how the names of alerts about an address begin. */
 const PROBER_PORT = /:9115$/
 
-/** The ports of MySQL, PostgreSQL, Redis, MongoDB, Memcached and SQL Server, which exporters ask. */
-const ASKED_PORT = /:(?:3306|5432|6379|27017|11211|1433)$/
-
 const PROBE_ALERT = /^(?:blackbox|probe)/i
 
 /** Alerts about a web server's host names, which are no machines: `NGINXCertificateExpiry`. */
@@ -164,13 +162,8 @@ function isProbe(labels: Labels, { labels: found }: Reading): boolean {
   if (PROBER_PORT.test(instance.trim()) && has(labels, 'target')) return true
   if (found.length === 0 || !found.every(({ known }) => known.weak)) return false
   if (WEB_ALERT.test(alertname) && found.every(({ name }) => name === 'host')) return true
-  if (ASKED_PORT.test(instance.trim()) && /exporter/i.test(labels.job ?? '')) return true
+  if (isDatabase(labels) && /exporter/i.test(labels.job ?? '')) return true
   return isInCluster(hostOf(instance)) || isAsked(labels) || (PROBE_ALERT.test(alertname) && found.every(isAddress))
-}
-
-/** The address of a database or a node that an exporter asked, in its label `server`. Its own host is no other one. */
-function isAsked({ server = '' }: Labels): boolean {
-  return /^[a-z\d-]+(?:\.[a-z\d-]+)+:\d{2,5}$/i.test(server) && !/^(?:127\.|0\.0\.|localhost)/.test(server)
 }
 
 /** The labels with the address that a prober asked, most reliable first. */

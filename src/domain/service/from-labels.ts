@@ -6,7 +6,7 @@ import { backendsOf, isInCluster, serviceAt } from './backend.ts'
 import { type Exporter, exporterOf, probed, withoutFederation } from './exporter.ts'
 import { attributeObject, knownWorkload, nodeService, objectNames } from './from-object.ts'
 import { hostOf } from './host.ts'
-import { type Choice, isExporter, lastName, nameIn, ofDatabase } from './last-name.ts'
+import { asked, type Choice, isExporter, lastName, nameIn, ofDatabase } from './last-name.ts'
 import { type GeneratedKind, possibleWorkloads, readGenerated } from './pod-name.ts'
 import { type Label, labelValue, type Reading, read } from './reading.ts'
 import { deploymentOf, scaledBy } from './run-name.ts'
@@ -91,11 +91,16 @@ const choiceOf = cacheLast((labels: Labels): { readonly choice: Choice | null; r
     (exporter.kind === 'probe' ? (namedByUser(reading, exporter) ?? probed(labels)) : null) ??
     choose(reading, exporter) ??
     managed(labels)
-  const choice = isExporter(found) ? (ofDatabase(labels) ?? found ?? lastName(labels, exporter)) : found
+  const choice = isExporter(found) ? (ofExporter(labels, exporter) ?? found ?? lastName(labels, exporter)) : found
   const namespace = namespaceIn(reading, exporter) || namespaceOfJob(labels, choice)
   const isPod = exporter.kind === 'other' && choice?.reads === 'instance' && isPodName(choice.value, namespace)
   return { choice: isPod ? { ...choice, reads: 'pod' } : choice, namespace }
 })
+
+/** Returns what an exporter without a kind of its own asked. */
+function ofExporter(labels: Labels, { kind }: Exporter): Choice | null {
+  return ofDatabase(labels) ?? (kind === 'other' ? asked(labels) : null)
+}
 
 /** An agent can name the pod in `instance`. A machine belongs to no namespace. */
 function isPodName(instance: string, namespace: string): boolean {
