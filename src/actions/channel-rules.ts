@@ -148,7 +148,7 @@ function changeOf({ db }: Deps, { rowId }: ChannelRecord, incident: LiveIncident
   if (isOver) return [{ incident, kind: kinds.has('reopened') ? 'reopened' : 'again', names }]
   // Who missed an end, too, knows of the earlier conditions only.
   const change = (['again', 'worse'] as const).find((kind) => kinds.has(kind))
-  const told = change ? listToldNames(db, rowId, incident.rowId) : names
+  const told = change ? listToldNames(db, rowId, incident) : names
   const fresh = names.filter((name) => !told.includes(name))
   if (change && fresh.length > 0) return [{ incident, kind: change, names: fresh }]
   const isTaken = kinds.has('acknowledged') && incident.acknowledgedAt !== null

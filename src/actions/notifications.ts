@@ -139,7 +139,7 @@ function entriesFor(deps: Deps, incident: LiveIncident, due: readonly Due[], now
     // In quiet hours, the first message is still pending, so that no reminder is queued. An escalation is a first message.
     if (dueAt === null || (dueAt !== now && kind !== 'escalation')) return []
     // A channel whose rules did not want what came later is reminded of what it was told.
-    const names = listToldNames(deps.db, channel.rowId, incident.rowId)
+    const names = listToldNames(deps.db, channel.rowId, incident)
     return [entryOf(deps, channel, { incident, kind, names }, now, dueAt)]
   })
 }

@@ -283,7 +283,7 @@ function messages({ deps, clock }: Flow): void {
     findRemoteId(deps.db, 1, id)
     hasDelivered(deps.db, 1, id)
     findGroupSentAt(deps.db, 1, [id])
-    listToldNames(deps.db, 1, 1)
+    listToldNames(deps.db, 1, { rowId: 1, id })
     alertsAbout(deps.db, { kind: 'worse', names: [], ownServiceId: 0 }, listRuledAlerts(deps.db, 1))
     findLikelyCause(deps.db, 1, id, 0)
     listStillFiring(deps.db, 1, 0)

@@ -191,3 +191,37 @@ test('the ends of two silences are told once', async (t) => {
   for (let second = 113; second <= 130; second += 1) await sends(second)
   assert.deepEqual(kinds(told), ['100: opened', '120: again'])
 })
+
+for (const [what, acts] of [
+  ['a silence of another alert ends', async (flow: Pager) => silence(flow, 320)],
+  [
+    'another alert ends and fires again',
+    async ({ fires }: Pager) => {
+      await fires(150, 'A', 'cart', true)
+      await fires(300, 'A')
+    },
+  ],
+  [
+    'another alert ends and fires again after somebody acknowledged the incident',
+    async ({ fires, user }: Pager) => {
+      await user({ status: 'investigating' })
+      await fires(150, 'A', 'cart', true)
+      await fires(300, 'A')
+    },
+  ],
+] as const)
+  test(`an alert that a delayed opening has named is not told as worse when ${what}`, async (t) => {
+    const flow = pager(t)
+    const { clock, fires, sends, told } = flow
+    await fires(0, 'A')
+    await fires(5, 'B')
+    await sends(6)
+    await sends(70)
+    clock.now = NOON + 140 * SECOND
+    await acts(flow)
+    for (let second = 310; second <= 330; second += 1) await sends(second)
+    assert.deepEqual(
+      kinds(told).filter((one) => !one.endsWith('acknowledged')),
+      ['6: opened'],
+    )
+  })

@@ -91,17 +91,33 @@ export function listMissed(db: Db, channelId: number, limit: number): Missed[] {
 }
 
 /** Lists the critical conditions that a channel was told about an incident since its last all-clear. */
-export function listToldNames(db: Db, channelId: number, incidentId: number): string[] {
-  return listToldFacts(db, channelId, incidentId).flatMap(({ names = [] }) => names)
+export function listToldNames(db: Db, channelId: number, incident: Pick<LiveIncident, 'rowId' | 'id'>): string[] {
+  return listToldFacts(db, channelId, incident).flatMap(({ names }) => names)
 }
 
-/** Lists what messages have told a channel about an incident since its last all-clear: conditions, and further alerts of them. */
-export function listToldFacts(db: Db, channelId: number, incidentId: number): Partial<MessageFacts>[] {
-  const own = db.sql.selectFrom('outbox').select(['kind', 'facts', 'is_digest']).where('incident_id', '=', incidentId)
-  const told = db.all(own.where('channel_id', '=', channelId).where('status', '!=', 'failed').orderBy('id'))
+/**
+ * Lists what messages have told a channel about an incident since its last all-clear: conditions, and further alerts of
+ * them. A message that was delayed names more than those it was queued for.
+ */
+export function listToldFacts(
+  db: Db,
+  channelId: number,
+  { rowId, id }: Pick<LiveIncident, 'rowId' | 'id'>,
+): Pick<MessageFacts, 'names' | 'others'>[] {
+  const own = db.sql
+    .selectFrom('outbox')
+    .leftJoin('outbox as leader', 'leader.id', 'outbox.leader_id')
+    .select(['outbox.kind', 'outbox.facts', 'outbox.is_digest', 'leader.sent'])
+    .where('outbox.incident_id', '=', rowId)
+    .where('outbox.channel_id', '=', channelId)
+  const told = db.all(own.where('outbox.status', '!=', 'failed').orderBy('outbox.id'))
   const clearAt = told.findLastIndex(({ kind, is_digest }) => OVER.has(kind) && is_digest === 0)
   // Who hears that somebody works on it does not hear what is new.
-  return told.slice(clearAt + 1).flatMap(({ kind, facts }) => (kind === 'acknowledged' ? [] : [JSON.parse(facts)]))
+  const newer = told.slice(clearAt + 1).filter(({ kind }) => kind !== 'acknowledged')
+  return newer.map(({ facts, sent }) => {
+    const { names = [], others = [] }: Partial<MessageFacts> = JSON.parse(facts)
+    return { names: [...names, ...((sent && JSON.parse(sent).named?.[id]) ?? [])], others }
+  })
 }
 
 /** Returns the conditions of an incident that the delivered messages of a channel have named as firing since a time. */

@@ -88,7 +88,7 @@ export function tellNewcomers(db: Db, joined: readonly Joined[], newId: () => st
       (one) => one.endsAt === null && one.severity === 'critical' && one.serviceId === serviceId,
     )
     const later = aware.flatMap((channel) => {
-      const names = new Set(listToldNames(db, channel.rowId, rowId))
+      const names = new Set(listToldNames(db, channel.rowId, incident))
       const about = own.filter((one) => problem.firing.includes(one.alertname) && !names.has(one.alertname))
       if (about.length === 0) return []
       const conditions = [...new Set(about.map(({ alertname }) => alertname))]
@@ -136,10 +136,10 @@ export function tellAlike(db: Db, joined: readonly Joined[], newId: () => string
     const service = loadServiceName(db, serviceId)
     const steps = stepsOf(organizationId)
     const entries = aware.flatMap((channel) => {
-      const facts = listToldFacts(db, channel.rowId, rowId)
+      const facts = listToldFacts(db, channel.rowId, incident)
       // Who was not told of the condition itself hears of it by its rules.
-      const isKnown = ({ condition }: { condition: string }) => facts.some(({ names }) => names?.includes(condition))
-      const isTold = ({ id }: { id: string }) => facts.some(({ others }) => others?.includes(id))
+      const isKnown = ({ condition }: { condition: string }) => facts.some(({ names }) => names.includes(condition))
+      const isTold = ({ id }: { id: string }) => facts.some(({ others }) => others.includes(id))
       const fresh = alike.filter((one) => isKnown(one) && !isTold(one))
       if (fresh.length === 0) return []
       const [conditions, others] = [[...new Set(fresh.map(({ condition }) => condition))], fresh.map(({ id }) => id)]
