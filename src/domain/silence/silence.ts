@@ -86,10 +86,10 @@ export function windowOf({ startsAt, endsAt, schedule }: Period, at: number): Wi
   return nextWindowOf({ startsAt, endsAt, schedule }, at) ?? { startsAt, endsAt }
 }
 
-/** Returns the window in which a silence last applied, until `at` if it is active then. */
+/** Returns the window in which a silence last applied, until `at` if it is active then. A window may begin at `at`. */
 export function lastWindowOf({ startsAt, endsAt, schedule }: Period, at: number): Window {
   const last = Math.min(endsAt, at)
-  const spans = schedule === null ? [] : spansOf(schedule, last).filter((span) => span.startsAt < last)
+  const spans = schedule === null ? [] : spansOf(schedule, last).filter((span) => span.startsAt <= last)
   const span = spans.at(-1)
   return { startsAt: Math.max(startsAt, span?.startsAt ?? startsAt), endsAt: Math.min(last, span?.endsAt ?? last) }
 }
