@@ -95,7 +95,14 @@ export function conditionOf(name: string, service: ServiceName, { name: own }: P
 
 /** Returns whether a condition is one that `conditionOf` names after a service. */
 export function isConditionOf(condition: string, service: ServiceName): boolean {
-  return [service.name, serviceName(service)].some((name) => condition.endsWith(`${OF}${name}`))
+  return conditionWithout(condition, service) !== null
+}
+
+/** Returns the name of a condition without the service after which `conditionOf` named it; null if that is another one. */
+export function conditionWithout(condition: string, service: ServiceName): string | null {
+  const endings = [service.name, serviceName(service)].map((name) => `${OF}${name}`)
+  const ending = endings.find((one) => condition.endsWith(one))
+  return ending === undefined ? null : condition.slice(0, -ending.length)
 }
 
 /** Returns whether a condition is one that `conditionOf` names after any service, because of a condition or an alert. */

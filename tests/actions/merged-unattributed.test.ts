@@ -64,17 +64,17 @@ test('what is merged belongs to the other incident until it ends', async (t) => 
   assert.equal(incidents().length, 2)
 })
 
-test('another alert with the name of the merged one belongs to it, too, unless that one has ended', async (t) => {
+test('another alert with the name of the merged one belongs to it, too, and is told, unless that one has ended', async (t) => {
   const { merge, fires, ends, until, told, incidents } = await world(t)
   await merge(3, 'Disk', 'Fan')
   await fires(5, 'Disk', 'b')
   await until(7)
-  assert.deepEqual([told(), incidents().at(-1)?.alert_count], [['resolved at 3.5'], 3])
+  assert.deepEqual([told(), incidents().at(-1)?.alert_count], [['resolved at 3.5', 'worse (Disk) at 6'], 3])
   await ends(8, 'Disk')
   await ends(8, 'Disk', 'b')
   await fires(10, 'Disk', 'c')
   await until(11)
-  assert.deepEqual(told().slice(1), ['opened at 10.5'])
+  assert.deepEqual(told().slice(2), ['opened at 10.5'])
 })
 
 test('what is merged under a silence comes back with the other incident', async (t) => {

@@ -36,7 +36,7 @@ async function resolved(t: TestContext, severity = 'warning') {
 test('a warning that becomes critical brings the incident back at once, whether or not the rest goes on', async (t) => {
   const { report, told, incidents } = await resolved(t)
   await report('Disk', 'critical', 0)
-  assert.match(`${await told(3.5)}`, /^again: cart is critical again: /)
+  assert.deepEqual(await told(3.5), ['again: cart is critical again: Disk is firing, too.'])
   await report('Cpu', 'critical', 0, 3.5)
   assert.deepEqual(await told(8), [])
   const { since, firing } = JSON.parse(incidents()[0]?.problem ?? '{}')
@@ -76,4 +76,30 @@ test('what was critical and is milder since does so when it is critical once mor
   assert.deepEqual(await told(5), [])
   await report('Cpu', 'critical', 0)
   assert.match(`${await told(6)}`, /^again: cart is critical again: /)
+})
+
+for (const [what, minute, said] of [
+  ['while the rest goes on', 3, 'Cpu (instance h2) is firing, too.'],
+  ['after the rest has ended', 4, 'cart has been critical since 12:04 UTC (15 s, 3 min 15 s in all).'],
+] as const)
+  test(`the same alert on another machine that fires ${what} is named`, async (t) => {
+    const { send, report, told } = await resolved(t, 'info')
+    const labels = { service: 'cart', severity: 'critical', instance: 'h2' }
+    if (minute === 4) await report('Cpu', 'critical', 0, 3)
+    assert.deepEqual(await told(minute), [])
+    const item = { ...alert('Cpu', labels, { startsAt: after(minute), summary: 'h2 is hot' }), fingerprint: 'h2' }
+    await send('metrics', alertmanager([item]))
+    assert.deepEqual(await told(minute + 0.25), [`again: cart is critical again: ${said}`])
+  })
+
+test('the body quotes what is new first, and names what goes on', async (t) => {
+  const { send, deps, sweepUntil } = await resolved(t, 'info')
+  await send(
+    'metrics',
+    alertmanager([alert('Memory', { service: 'cart', severity: 'critical' }, { startsAt: after(3) })]),
+  )
+  await sweepUntil(after(3.5))
+  const [message] = pump(deps)
+  assert.equal(message?.title, 'cart is critical again: Memory is firing, too.')
+  assert.match(message?.body ?? '', /^Memory: Memory fires; Cpu: Cpu fires\. Nobody is on it\. /)
 })

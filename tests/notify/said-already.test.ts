@@ -91,6 +91,23 @@ test('what only the message about an acknowledgement has named is told as worse'
   assert.deepEqual(kinds(told), ['0: opened', '11: acknowledged', '61: worse'])
 })
 
+for (const [what, at, before] of [
+  ['an acknowledgement', 61, []],
+  ['an acknowledgement that followed another new alert', 100, ['B']],
+  ['an acknowledgement in the first minute', 30, []],
+] as const)
+  test(`sent together with ${what}, only what is new is called worse`, async (t) => {
+    const { fires, sends, told, user } = pager(t)
+    await fires(0, 'A')
+    await sends(0)
+    for (const name of before) await fires(70, name)
+    await sends(71)
+    await user({ status: 'investigating' })
+    await fires(at, 'C')
+    await sends(Math.max(at, 60))
+    assert.match(told.at(-1) ?? '', /worse: cart got worse: C is firing, too\.$/)
+  })
+
 for (const [what, slow, expected] of [
   [
     'counts without naming its conditions is told as worse',

@@ -149,7 +149,7 @@ function begin(
   const isBack = (wasWrong && last?.problem.isGuess) || now - (last?.problem.knownAt ?? 0) <= COMES_BACK_WITHIN
   const isOwn = last?.origin === 'automatic' && last.alertCount > 0
   if (isOwn && isBack)
-    return returning(situation, last.problem, { burning, alertIds, wasWrong: wasWrong && hadAllClear(last) })
+    return returning(situation, last.problem, { burning, alertIds, wasWrong: wasWrong && hadAllClear(last) }, due)
   return opening(situation, due, { alertIds, burning, follows: last !== null })
 }
 
@@ -229,7 +229,7 @@ function comeBack(
   const { now } = situation
   const { knownAt, endedAt } = before
   if (back.wasWrong || knownAt === null || now - knownAt <= COMES_BACK_WITHIN) {
-    return { steps: [returning(situation, before, back)], problem: before, changesAt: null }
+    return { steps: [returning(situation, before, back, due)], problem: before, changesAt: null }
   }
   const text = `${overText(before, now, 'the problem was over')} when the next one began`
   const end: Step = { do: 'resolve', at: endedAt ?? knownAt, text, isTold: false }

@@ -6,6 +6,7 @@ import { quoted } from '../text.ts'
 import { regraded } from './lasted.ts'
 import type { LiveIncident } from './live-incident.ts'
 import { criticalOf, DECLARED, joined, type Period } from './periods.ts'
+import type { Problem } from './problem.ts'
 
 /** The incident fields needed for a merge. Times are Unix times in milliseconds. */
 export type Mergeable = Pick<LiveIncident, 'id' | 'title' | 'status' | 'startedAt' | 'cause'>
@@ -32,6 +33,19 @@ export function refuseMerge(from: Mergeable, into: Mergeable): string | null {
   if (silent)
     return `incident ${silent.id} is about a silent sender: it is resolved as soon as the sender reports again`
   return null
+}
+
+/** Returns the problem of an incident whose conditions have got other names. */
+export function renamedProblem(problem: Problem, nameOf: (name: string) => string): Problem {
+  const named = (names: readonly string[]) => [...new Set(names.map(nameOf))]
+  const renamed = <One extends { readonly name: string }>(all: readonly One[]) =>
+    all.map((one) => ({ ...one, name: nameOf(one.name) }))
+  const { periods, silenced, firing, had, hadDeclared, declared } = problem
+  return {
+    ...problem,
+    ...joined({ periods: renamed(periods), silenced: renamed(silenced) }, { periods: [], silenced: [] }),
+    ...{ firing: named(firing), had: named(had), hadDeclared: named(hadDeclared), declared: renamed(declared) },
+  }
 }
 
 /**

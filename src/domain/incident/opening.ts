@@ -53,11 +53,12 @@ export function returning(
   { now }: Pick<Situation, 'now'>,
   before: Problem,
   { burning, alertIds, wasWrong }: Back,
+  due: readonly SituationAlert[],
 ): Step {
   const observed = withFiring(observe(before, { now, burning, muted: [], ended: [] }))
+  if (before.since === null) return { do: 'return', alertIds, problem: returned(observed, now), wasWrong, fresh: [] }
   // A problem that a user left on did not come back.
-  const problem = before.since === null ? returned(observed, now) : alarmed(observed, now)
-  return { do: 'return', alertIds, problem, wasWrong }
+  return { do: 'return', alertIds, problem: alarmed(observed, now), wasWrong, fresh: due.map(({ uuid }) => uuid) }
 }
 
 /** Returns whether people were told that the problem was over: not if a user resolved the incident while it went on. */

@@ -81,12 +81,16 @@ export type Step =
       /** Whether the incident names the last one as previous. */
       readonly follows: boolean
     }
-  /** The problem is back. `wasWrong`: it was never gone. */
+  /**
+   * The problem is back. `wasWrong`: it was never gone. `fresh`: the UUIDs of alerts that have begun besides what a user left
+   * on; none if all is back.
+   */
   | {
       readonly do: 'return'
       readonly alertIds: readonly string[]
       readonly problem: Problem
       readonly wasWrong: boolean
+      readonly fresh: readonly string[]
     }
   /** `with`: the UUID of an alert whose incident they join; null if they join that of the unit. */
   | { readonly do: 'join'; readonly alertIds: readonly string[]; readonly with: string | null }

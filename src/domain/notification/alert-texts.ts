@@ -107,7 +107,7 @@ function alertsAbout({ kind, names, others = [], incident, alerts }: MessageItem
   const further = own.filter(({ id }) => others.includes(id))
   const isFurther = (name: string) => further.some(({ condition }) => condition === name)
   const fresh = own.filter(({ condition }) => names.includes(condition) && !isFurther(condition))
-  const isOfNames = kind === 'worse' || (REMINDERS.has(kind) && fresh.length > 0)
+  const isOfNames = kind === 'worse' || further.length > 0 || (REMINDERS.has(kind) && fresh.length > 0)
   const about = isOfNames ? [...further, ...fresh] : own
   const { firing, had } = incident.problem
   const critical = kind === 'recovered' ? [] : about.filter(({ condition }) => firing.includes(condition))

@@ -46,10 +46,13 @@ export function digestTextOf(items: readonly MessageItem[], context: MessageCont
 /** Returns a notification that says what all notifications about one incident say about new conditions. */
 function wholeOf(items: readonly MessageItem[], last: MessageItem): MessageItem {
   if (last.kind !== 'worse') return last
-  const names = [...new Set(items.flatMap((item) => item.names))]
+  // Who works on it was told before what else goes on.
+  const names = [...new Set(items.flatMap((item) => (item.kind === 'worse' ? item.names : [])))]
   const first = items.find(({ kind }) => kind === 'opened' || kind === 'group' || kind === 'again')
   const others = items.flatMap((item) => item.others ?? [])
-  return first ? { ...last, kind: first.kind, wasWrong: first.wasWrong, names } : { ...last, names, others }
+  return first
+    ? { ...last, kind: first.kind, wasWrong: first.wasWrong, names, others: first.others ?? [] }
+    : { ...last, names, others }
 }
 
 function groupTextOf(group: MessageGroup, items: readonly MessageItem[], context: MessageContext): MessageText {

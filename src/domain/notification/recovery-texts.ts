@@ -130,6 +130,13 @@ export function worseText(item: MessageItem): string {
   return `${firesText(newNames(item), NAMED)}${too}`
 }
 
+/** Returns what is new of a problem that is back although a user had left the rest of it on; '' if all of it is back. */
+export function againText(item: MessageItem): string {
+  const { others = [], alerts } = item
+  const fresh = alerts.filter(({ id }) => others.includes(id)).map(({ condition }) => condition)
+  return fresh.length === 0 ? '' : worseText({ ...item, names: [...new Set(fresh)] })
+}
+
 /** Returns `Disk and Shard (shard 2) are firing`. */
 export function firesText(names: readonly string[], most: number): string {
   return `${namedUpTo(names, most)} ${names.length === 1 ? 'is' : 'are'} firing`

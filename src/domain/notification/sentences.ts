@@ -22,6 +22,7 @@ import {
 } from './alert-texts.ts'
 import { namedUpTo, placedName, shortened, unsentText } from './names.ts'
 import {
+  againText,
   flappingText,
   goesOnText,
   isInferred,
@@ -38,8 +39,7 @@ import {
 } from './recovery-texts.ts'
 import type { MessageContext, MessageItem } from './words.ts'
 
-const NAMED = 3
-const MAX_TITLE = 200
+const [NAMED, MAX_TITLE] = [3, 200]
 
 /** Returns what the message is about: the service that is critical, the sender, or the alert that names no service. */
 export function subjectOf({ service, incident, elsewhere }: Subject): string {
@@ -78,7 +78,7 @@ export function titleOf(item: MessageItem, context: MessageContext): string {
       if (actor !== null)
         return `${name}: ${actor} merged an incident that goes on into this one: ${namedUpTo(names, NAMED)}.`
       if (problem.covered !== null) return `${lasting}.`
-      if (!item.wasWrong) return `${state} again: ${lasting}.`
+      if (!item.wasWrong) return `${state} again: ${againText(item) || lasting}.`
       // Either a repeat arrived, or the heartbeat of the sender ended with the alerts.
       return `The all-clear ${reportedText(item.alerts, problem.firing, context) === '' ? 'was wrong' : 'is uncertain'}: ${lasting}.`
     case 'flapping':

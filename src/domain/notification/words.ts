@@ -44,7 +44,7 @@ export type MessageItem = {
   readonly severityBefore: Severity | null
   /** The critical conditions that the message is about. After a merge: those that fire in the other incident. */
   readonly names: readonly string[]
-  /** Of `worse`: the UUIDs of further alerts of conditions that go on, such as that of another shard. */
+  /** The UUIDs of the alerts that are news, such as that of another shard; absent or none if all of the conditions are. */
   readonly others?: readonly string[]
   /** Whether an all-clear was disproved. */
   readonly wasWrong: boolean

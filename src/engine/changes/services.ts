@@ -14,6 +14,7 @@ import { firingEventAlerts } from './conditions.ts'
 import { evaluate } from './evaluate.ts'
 import { addEntry, unresolvedIncidents } from './incidents/incidents.ts'
 import { mergeIncidents } from './incidents/merge.ts'
+import { renameParts } from './incidents/renamed.ts'
 import { createLiveService } from './live-service.ts'
 
 const NO_SERVICE = 'no such service'
@@ -58,6 +59,7 @@ export function updateService(
       throw taken(`a service ${serviceName(after)} already exists: merge the two services instead`)
     }
     ctx.put.service(after)
+    renameParts(ctx, service, after)
     // Items that still use the old name belong to this service.
     if (!aliases) keepName(ctx, after, service)
   }
@@ -109,6 +111,7 @@ export function moveAll(
       ? new Map()
       : ctx.fact('labels', { rowIds: [...ctx.state.alertsOfService.get(from.rowId)] })
   ctx.emit({ kind: 'service-merged', from, into, labels })
+  renameParts(ctx, from, into)
   addOwnFingerprints(ctx, into)
   for (const ids of incidents) mergeIncidents(ctx, ids, actor, now)
   const kept = ctx.state.services.get(into.rowId)

@@ -80,6 +80,8 @@ export type Effect =
       readonly severityBefore: Severity | null
       /** The critical conditions that the message names. */
       readonly conditions: readonly string[]
+      /** The UUIDs of the alerts that are news; absent if all that is critical is. */
+      readonly others?: readonly string[]
       readonly actor: string | null
       readonly at: number
       /** Whether an all-clear was disproved. */

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { CALM, type MessageKind, OVER } from '../../domain/notification/kind.ts'
 import type { Untold } from '../../domain/notification/truth.ts'
+import { isPartOf } from '../../domain/text.ts'
 import type { MessageFacts } from '../notification/outbox.ts'
 import type { Db } from '../sqlite/open.ts'
 import { insertRows, listed, query } from '../sqlite/query.ts'
@@ -95,29 +96,40 @@ export function listToldNames(db: Db, channelId: number, incident: Pick<LiveInci
   return listToldFacts(db, channelId, incident).flatMap(({ names }) => names)
 }
 
+/** What a message has told: conditions, and the UUIDs of further alerts of them. `isMerged`: it tells of a merge. */
+type ToldFacts = Pick<MessageFacts, 'names' | 'others'> & { readonly isMerged: boolean }
+
 /**
- * Lists what messages have told a channel about an incident since its last all-clear: conditions, and further alerts of
- * them. A message that was delayed names more than those it was queued for.
+ * Lists what messages have told a channel about an incident, and about those that were merged into it and whose problems go
+ * on, since the last all-clear: conditions, and further alerts of them. A message that was delayed names more than those it
+ * was queued for.
  */
 export function listToldFacts(
   db: Db,
   channelId: number,
-  { rowId, id }: Pick<LiveIncident, 'rowId' | 'id'>,
-): Pick<MessageFacts, 'names' | 'others'>[] {
+  { rowId, id, merged = [] }: Pick<LiveIncident, 'rowId' | 'id'> & { readonly merged?: readonly number[] },
+): ToldFacts[] {
   const own = db.sql
     .selectFrom('outbox')
     .leftJoin('outbox as leader', 'leader.id', 'outbox.leader_id')
-    .select(['outbox.kind', 'outbox.facts', 'outbox.is_digest', 'leader.sent'])
-    .where('outbox.incident_id', '=', rowId)
+    .select(['outbox.incident_id', 'outbox.kind', 'outbox.facts', 'outbox.is_digest', 'leader.sent'])
+    .where('outbox.incident_id', 'in', listed(JSON.stringify([rowId, ...merged])))
     .where('outbox.channel_id', '=', channelId)
-  const told = db.all(own.where('outbox.status', '!=', 'failed').orderBy('outbox.id'))
-  const clearAt = told.findLastIndex(({ kind, is_digest }) => OVER.has(kind) && is_digest === 0)
-  // Who hears that somebody works on it does not hear what is new.
-  const newer = told.slice(clearAt + 1).filter(({ kind }) => kind !== 'acknowledged')
-  return newer.map(({ facts, sent }) => {
-    const { names = [], others = [] }: Partial<MessageFacts> = JSON.parse(facts)
-    return { names: [...names, ...((sent && JSON.parse(sent).named?.[id]) ?? [])], others }
+  const told = db.all(own.where('outbox.status', '!=', 'failed').orderBy('outbox.id')).map((one) => {
+    const { names = [], others = [], mergedInto = null }: Partial<MessageFacts> = JSON.parse(one.facts)
+    const later = (one.sent && JSON.parse(one.sent).named?.[id]) ?? []
+    return { ...one, names: [...names, ...later], others, isMerged: mergedInto !== null }
   })
+  return [...Map.groupBy(told, (one) => one.incident_id).values()].flatMap((all) => {
+    const clearAt = all.findLastIndex((one) => OVER.has(one.kind) && one.is_digest === 0 && !one.isMerged)
+    // Who hears that somebody works on it does not hear what is new.
+    return all.slice(clearAt + 1).filter(({ kind }) => kind !== 'acknowledged')
+  })
+}
+
+/** Returns whether messages have named a condition, maybe after another service, to which it belonged then. */
+export function hasNamed(facts: readonly Pick<MessageFacts, 'names'>[], name: string): boolean {
+  return facts.some(({ names }) => names.some((one) => one === name || isPartOf(one, name)))
 }
 
 /** Returns the conditions of an incident that the delivered messages of a channel have named as firing since a time. */

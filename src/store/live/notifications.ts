@@ -9,7 +9,7 @@ import type { Steps } from '../../domain/silence/matcher.ts'
 import { MINUTE } from '../../domain/units.ts'
 import type { Effect } from '../../engine/state/effect.ts'
 import { findLiveIncidents } from '../incident/live-incidents.ts'
-import { insertUntold, listToldChannels, listToldFacts, listToldNames, type UntoldEntry } from '../incident/told.ts'
+import { hasNamed, insertUntold, listToldChannels, listToldFacts, type UntoldEntry } from '../incident/told.ts'
 import { type ChannelRecord, listRecipients } from '../notification/channels.ts'
 import { findAlarmAt, insertNotifications, type OutboxEntry } from '../notification/outbox.ts'
 import { alertsAbout, listAlike, listMergedServices, listRuledAlerts } from '../notification/ruled-alerts.ts'
@@ -88,8 +88,8 @@ export function tellNewcomers(db: Db, joined: readonly Joined[], newId: () => st
       (one) => one.endsAt === null && one.severity === 'critical' && one.serviceId === serviceId,
     )
     const later = aware.flatMap((channel) => {
-      const names = new Set(listToldNames(db, channel.rowId, incident))
-      const about = own.filter((one) => problem.firing.includes(one.alertname) && !names.has(one.alertname))
+      const facts = listToldFacts(db, channel.rowId, { rowId, id: incident.id, merged: problem.merged })
+      const about = own.filter(({ alertname: name }) => problem.firing.includes(name) && !hasNamed(facts, name))
       if (about.length === 0) return []
       const conditions = [...new Set(about.map(({ alertname }) => alertname))]
       const toldAt = Math.max(at, incident.createdAt + GATHERING)
@@ -136,11 +136,10 @@ export function tellAlike(db: Db, joined: readonly Joined[], newId: () => string
     const service = loadServiceName(db, serviceId)
     const steps = stepsOf(organizationId)
     const entries = aware.flatMap((channel) => {
-      const facts = listToldFacts(db, channel.rowId, incident)
+      const facts = listToldFacts(db, channel.rowId, { rowId, id: incident.id, merged: incident.problem.merged })
       // Who was not told of the condition itself hears of it by its rules.
-      const isKnown = ({ condition }: { condition: string }) => facts.some(({ names }) => names.includes(condition))
       const isTold = ({ id }: { id: string }) => facts.some(({ others }) => others.includes(id))
-      const fresh = alike.filter((one) => isKnown(one) && !isTold(one))
+      const fresh = alike.filter((one) => hasNamed(facts, one.condition) && !isTold(one))
       if (fresh.length === 0) return []
       const [conditions, others] = [[...new Set(fresh.map(({ condition }) => condition))], fresh.map(({ id }) => id)]
       const news = { ...NO_NEWS, change: 'worse' as const, incident, service, conditions, others, at, toldAt }
@@ -204,7 +203,6 @@ function stepsByOrganization(): (organizationId: number) => Steps {
 
 type News = Omit<NotificationDue, 'kind' | 'service'> & {
   readonly service: Pick<NotificationDue['service'], 'id' | 'name' | 'namespace' | 'cluster'>
-  readonly others?: readonly string[]
 }
 
 /** Returns the entries of one notification. Adds to `untold` who does not get it. */

@@ -23,7 +23,7 @@ export type MessageFacts = {
   readonly mergedInto: string | null
   readonly mergedId: string | null
   readonly only: MessageKind | null
-  /** Of `worse`: the UUIDs of further alerts of its conditions, such as that of another shard; none for new conditions. */
+  /** The UUIDs of the alerts that are news, such as that of another shard; none if all of the conditions are. */
   readonly others: readonly string[]
 }
 export const NO_FACTS: MessageFacts = {

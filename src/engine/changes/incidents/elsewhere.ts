@@ -28,7 +28,7 @@ export function endOf(state: OrganizationState, { name, endsAt, live }: Conditio
 }
 
 /** Returns how the conditions of a service are named in an incident of the service `ownId`. */
-function namerOf({ services }: OrganizationState, serviceId: number, ownId: number): (name: string) => string {
+export function namerOf({ services }: OrganizationState, serviceId: number, ownId: number): (name: string) => string {
   const [service, own] = [services.get(serviceId), services.get(ownId)]
   return (name) => (service && own ? conditionOf(name, service, own) : name)
 }

@@ -11,6 +11,7 @@ import { hasNamesake } from '../conditions.ts'
 import { firingIn, noteJoined } from './find.ts'
 import { addEntry, MAX_TITLE, suppress, unresolvedIncidents } from './incidents.ts'
 import { mergeIncidents } from './merge.ts'
+import { renamePart } from './renamed.ts'
 
 /**
  * Moves the incident of an alert that has moved to another service. While others of the incident fire that are as severe, the
@@ -20,7 +21,11 @@ export function followAlert(ctx: Context, before: LiveAlert, after: LiveAlert, n
   const { state } = ctx
   const incident = state.incidents.get(after.incidentId ?? 0)
   const [from, to] = [state.services.get(before.serviceId), state.services.get(after.serviceId)]
-  if (!incident || !from || !to || incident.serviceId !== from.rowId) return
+  if (!incident || !from || !to) return
+  if (incident.serviceId !== from.rowId) {
+    renamePart(ctx, incident, before, after)
+    return
+  }
   const isLeft = incident.status === 'resolved'
   if (isLeft && !incident.problem.isSuppressed) return
   const others = firingIn(state, incident)

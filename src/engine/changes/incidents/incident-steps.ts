@@ -116,7 +116,7 @@ function recover(
 function comeBack(
   ctx: Context,
   incident: LiveIncident,
-  { alertIds, problem, wasWrong }: Extract<Step, { do: 'return' }>,
+  { alertIds, problem, wasWrong, fresh: others }: Extract<Step, { do: 'return' }>,
   input: StepInput,
 ): LiveIncident {
   const { now } = input
@@ -133,7 +133,8 @@ function comeBack(
   const tells = isFirstFlap ? 'flapping' : 'again'
   const nextAt = isFirstFlap ? null : digestAtOf(problem, now)
   const digestAt = nextAt === null ? null : Math.min(nextAt, now + FLAPPING_BURNS)
-  const moved = moveIncident(ctx, { before: incident, after, why, facts, actor: null, now, tells, wasWrong, digestAt })
+  const move = { before: incident, after, why, facts, actor: null, now, tells, wasWrong, digestAt, others } as const
+  const moved = moveIncident(ctx, move)
   if (digestAt !== null && fresh.length > 0) tell(ctx, moved, { change: 'worse', conditions: fresh, actor: null, now })
   return addAlerts(ctx, moved, named(input, alertIds), now)
 }

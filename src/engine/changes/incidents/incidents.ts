@@ -121,6 +121,7 @@ export function moveIncident(ctx: Context, move: Move): LiveIncident {
 type News = {
   readonly change: NotificationKind | null
   readonly conditions: readonly string[]
+  readonly others?: readonly string[]
   readonly severityBefore?: Severity | null
   /** The token's name, or `the command line`; null for automatic changes. */
   readonly actor: string | null
@@ -135,11 +136,11 @@ type News = {
 
 /** Queues messages for the organization's channels. */
 export function tell(ctx: Context, incident: LiveIncident, news: News): void {
-  const { change, conditions, severityBefore = null, actor, now: at } = news
+  const { change, conditions, others = [], severityBefore = null, actor, now: at } = news
   const { wasWrong = false, isTakenBack = false, mergedInto = null, digestAt = null, toldAt = at } = news
   const service = ctx.state.services.get(incident.serviceId)
   if (change === null || !service) return
-  const about = { change, incident, service, severityBefore, conditions, wasWrong, isTakenBack, mergedInto }
+  const about = { change, incident, service, severityBefore, conditions, others, wasWrong, isTakenBack, mergedInto }
   ctx.emit({ kind: 'notification-due', ...about, actor, at, digestAt, toldAt })
 }
 
