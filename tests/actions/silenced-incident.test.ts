@@ -212,7 +212,7 @@ test('what joins what a user left on does not count its time under a silence', a
 })
 
 test('the end of a silence is told although its incident was merged into another one that has ended', async (t) => {
-  const { addOwn, fires, ends, until, sent, deps, acme, clock, incidents } = ownChannel(t)
+  const { addOwn, fires, ends, until, sent, texts, deps, acme, clock, incidents } = ownChannel(t)
   addOwn()
   await fires(1, 'cart')
   await fires(1, 'shop')
@@ -224,7 +224,29 @@ test('the end of a silence is told although its incident was merged into another
   await ends(4.5, 'shop')
   await until(8)
   assert.equal(sent.at(-1), 'again of shop at 5')
+  assert.match(texts.at(-1) ?? '', /^cart has been critical since 12:01 UTC \(4 min; its silence ended at 12:05 UTC\)/)
 })
+
+for (const [what, other, since] of [
+  ['opened the incident and ended', [3, 5], '12:01'],
+  ['opened the incident, ended and was told as over', [3, 4], '12:01'],
+  ['had opened the incident before', [0.5, 4], '12:01'],
+] as const)
+  test(`after a silence, what has fired under it all the time is as old as it is if something else ${what}`, async (t) => {
+    const { addOwn, fires, ends, until, texts, deps, acme, clock } = ownChannel(t)
+    addOwn()
+    const [from, to] = other
+    const period = { startsAt: clock.now, endsAt: NOON + 9 * MINUTE, schedule: null, comment: 'work' }
+    await createSilence(deps, acme.key, { ...period, matchers: parseMatchers('alertname="Full"') }, 'Dana')
+    if (from < 1) await fires(from, 'cart')
+    await fires(1, 'cart', 'Full')
+    if (from > 1) await fires(from, 'cart')
+    await ends(to, 'cart')
+    await until(12)
+    const [title = ''] = texts.filter((text) => text.includes('its silence ended at 12:09'))
+    assert.match(title, new RegExp(`^cart has been critical since ${since} UTC`))
+    assert.match(title, /Full: Full fires\./)
+  })
 
 test('what was named before and fires again beside a silence is told', async (t) => {
   const { addOwn, fires, ends, until, sent, deps, acme, clock } = ownChannel(t)

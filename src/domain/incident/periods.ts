@@ -61,7 +61,9 @@ function goingOn(
   { start, now }: { readonly start: number; readonly now: number },
 ) {
   const known = Math.min(now, ...fires.map((one) => one.covered?.since ?? Math.max(one.since, one.begunAt ?? 0)))
-  const begun = start > now ? known : Math.max(start, known)
+  const isFreed = fires.some((one) => one.covered !== undefined)
+  // What a silence covered has fired all the time, even before something else opened the incident.
+  const begun = start > now || isFreed ? known : Math.max(start, known)
   const onset = Math.min(now, ...fires.map((one) => one.onset))
   const [{ name, severity } = { name: EARLIER }] = fires
   const anew = (from: number): Period => ({ name, from, to: null, ...(severity ? { severity } : {}) })
@@ -76,7 +78,6 @@ function goingOn(
     return isEarlier ? [...before, { ...last, from: begun }] : own
   }
   if (begun > last.to) return [...own, anew(begun)]
-  const isFreed = fires.some((one) => one.covered !== undefined)
   // It fires since before its end, or another sender goes on repeating what one has reported as ended.
   if (!isFreed && onset <= last.to) return [...before, { ...last, to: null, isGuess: false }]
   return [...own, anew(isFreed ? last.to : onset)]

@@ -164,17 +164,17 @@ export function observe(before: Problem, seen: Observation): Problem {
 /** Returns the period that ended last. An end that was reported counts more. */
 function lastPeriodOf({ periods }: Times): Period | undefined {
   const orderOf = ({ to, isGuess }: Period) => (to ?? 0) - (isGuess ? 0.5 : 0)
-  return periods.reduce<Period | undefined>(
-    (last, one) => (last && orderOf(last) >= orderOf(one) ? last : one),
-    undefined,
-  )
+  return periods.toSorted((a, b) => orderOf(b) - orderOf(a))[0]
 }
 
 /** Returns the silence that covered a problem at first: since when it goes on, and until when the silence applied. */
-function coveredOf(before: Problem, { periods }: Times, { burning }: Observation): Problem['covered'] {
+function coveredOf(before: Problem, { periods }: Times, { burning, now }: Observation): Problem['covered'] {
   if (before.since !== null) return before.covered
-  const until = Math.max(...burning.flatMap(({ covered }) => covered?.until ?? []))
-  const since = union(periods).at(-1)?.from ?? until
+  // Of what was merged, only this is known.
+  const hidden = before.isSuppressed ? [] : before.silenced.flatMap(({ name, to }) => (to === null ? name : []))
+  const until = Math.max(...burning.flatMap((one) => one.covered?.until ?? (hidden.includes(one.name) ? now : [])))
+  // What ended before an all-clear is another problem.
+  const since = union(before.isOver ? periods.filter(({ to }) => to === null) : periods).at(-1)?.from ?? until
   // A silence that left an alert as it became critical has covered nothing.
   return until - since >= SECOND ? { since, until } : null
 }
