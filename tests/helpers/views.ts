@@ -317,7 +317,7 @@ export function overviewView(more: Partial<OverviewView> = {}): OverviewView {
     incidents: [
       {
         ...{ incident, cause, firstAlertAt: at('03:02'), picture: { ...PICTURE, score: null }, recovery: null },
-        told: NOBODY,
+        ...{ told: NOBODY, overdue: null },
         facts: ['38 crashes in 6 pods', '447 alerts', 'shop/storefront fails too'].map((text) => ({ text, href: '#' })),
       },
       {
@@ -327,7 +327,7 @@ export function overviewView(more: Partial<OverviewView> = {}): OverviewView {
         picture: null,
         facts: [{ text: '23 alerts', href: '#' }],
         recovery,
-        told: NOBODY,
+        ...{ told: NOBODY, overdue: null },
       },
     ],
     services,

@@ -177,7 +177,7 @@ test('the overview says nothing about channels that work', async (t) => {
 test('the pages say since when a firing alert was not heard, until it is reported again', async (t) => {
   const { clock, request, token, report, text } = await broken(t)
   const { data } = (await request('GET', '/api/alerts', { token })).body
-  const shown = async () => [await text('/incidents/1'), await text(`/alerts/${data[0].id}`)]
+  const shown = () => Promise.all(['/incidents/1', `/alerts/${data[0].id}`, ...TELLING].map((path) => text(path)))
   clock.now = NOON + 14 * MINUTE
   for (const page of await shown()) assert.doesNotMatch(page, /Not heard/)
   clock.now = NOON + 20 * MINUTE

@@ -23,8 +23,8 @@ import type { Visit } from '../page.ts'
 import { causesOf } from './causes.ts'
 import type { IncidentFacts } from './data.ts'
 import { incidentLink } from './find.ts'
-import { fixOf, mutedText, recoveryOf } from './recovery.ts'
-import type { IncidentHead, ReasonView, SuspectView } from './view.ts'
+import { fixOf, mutedText, overdueOf, recoveryOf } from './recovery.ts'
+import type { IncidentHead, Overdue, ReasonView, SuspectView } from './view.ts'
 
 /** The number of conditions to name beside a title that names another one. */
 const MAX_NOW = 3
@@ -36,6 +36,8 @@ export type IncidentBrief = Pick<ReturnType<typeof findIncidentBrief>, 'groups' 
   readonly firstAlertAt: number | null
   /** `Was critical for 21 min until 01:52, healthy now. …`, or who silenced it; null while the problem goes on. */
   readonly recovery: string | null
+  /** Since when the firing alerts were not repeated; null if they were, or if the problem is over. */
+  readonly overdue: Overdue
   readonly told: WhoWasTold | null
 }
 
@@ -44,13 +46,15 @@ export async function incidentBrief(visit: Visit, incident: IncidentRecord): Pro
   const [found, causes] = await Promise.all([own.read(findIncidentBrief, incident, now), causesOf(visit, incident)])
   const facts = { ...found, ...causes, incident }
   const head = headOf({ ...facts, timeline: [], ...incidentLink(incident) }, viewer)
+  const recovery =
+    head.mutedSince !== null
+      ? `${await mutedText(visit, incident)}.`
+      : await recoveryOf(visit, found.service, head, fixOf(facts, head.endedAt))
   return {
     ...{ groups: found.groups, links: found.links, told: found.told, head },
     ...{ cause: causeOf(facts), firstAlertAt: firstAlertOf(facts) },
-    recovery:
-      head.mutedSince !== null
-        ? `${await mutedText(visit, incident)}.`
-        : await recoveryOf(visit, found.service, head, fixOf(facts, head.endedAt)),
+    recovery,
+    overdue: recovery === null ? await overdueOf(visit, incident.rowId) : null,
   }
 }
 

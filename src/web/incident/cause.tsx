@@ -60,19 +60,26 @@ export const Cause: FC<Props> = ({ cause, fix, groups, lastGoodDeploy, incident 
   )
 }
 
-/** Renders `Likely cause: deploy shop/checkout#4711, started 3 min before the first alert.` */
-export const CauseLine: FC<{ one: Pick<IncidentBrief, 'cause' | 'firstAlertAt' | 'recovery'> }> = ({ one }) => {
-  const { cause, firstAlertAt, recovery } = one
+export type CausedIncident = Pick<IncidentBrief, 'cause' | 'firstAlertAt' | 'recovery' | 'overdue'>
+
+/** Renders `Likely cause: deploy shop/checkout#4711, started 3 min before the first alert. Not heard since 14:06.` */
+export const CauseLine: FC<{ one: CausedIncident }> = ({ one }) => {
+  const { cause, firstAlertAt, recovery, overdue } = one
   if (recovery !== null) return <p class="cause-line">{recovery}</p>
   const { code, heading, suspect, before } = cause
-  if (!suspect) return <p class="cause-line">{heading}.</p>
+  if (!suspect)
+    return (
+      <p class="cause-line">
+        {heading}. <OverdueSince overdue={overdue} />
+      </p>
+    )
   const change = code !== 'none'
   const lead = change ? leadText(suspect, firstAlertAt) : ''
   return (
     <p class="cause-line">
       {change ? `${heading}: ${uncapitalized(before)}` : `${heading}. ${before}`}
       <SuspectName suspect={suspect} />
-      {lead === '' ? '.' : `, ${lead}.`}
+      {lead === '' ? '.' : `, ${lead}.`} <OverdueSince overdue={overdue} />
     </p>
   )
 }

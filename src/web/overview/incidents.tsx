@@ -93,7 +93,7 @@ export const IncidentLine: FC<Props & { readonly first?: boolean }> = ({ one, fi
       class={`card row line level-${incident.severity} ${open ? 'line-open' : ''}`}
       aria-label={`Incident ${incident.number}`}
     >
-      {one.recovery === null ? <Badge level={incident.severity} text={formatDuration(incident.severeMs)} /> : null}
+      {one.recovery === null ? <StateBadge incident={incident} /> : null}
       <Status status={incident.status} />
       <div class="line-text">
         <a class="ink plain" href={incident.href}>

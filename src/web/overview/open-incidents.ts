@@ -5,11 +5,11 @@
 
 import type { ShownService } from '../../actions/firing.ts'
 import type { StatusChange } from '../../domain/health/strip.ts'
-import { severityNow } from '../../domain/incident/lasted.ts'
+import { severeOf } from '../../domain/incident/lasted.ts'
 import { problemAt } from '../../domain/incident/problem.ts'
 import { beganText, type Cluster } from '../../domain/incident/storm.ts'
 import { type Severity, worst } from '../../domain/severity.ts'
-import { formatAgo, type Reader } from '../../domain/shown-time.ts'
+import { formatAgo, formatDuration, type Reader } from '../../domain/shown-time.ts'
 import { countOf, formatCount, joinNames } from '../../domain/text.ts'
 import { MINUTE } from '../../domain/units.ts'
 import { findOpenIncidentCounts, type IncidentRecord } from '../../store/incident/incidents.ts'
@@ -84,10 +84,12 @@ export async function openIncident(
   const others = new Set(groups.flatMap(({ serviceId }) => (serviceId === incident.serviceId ? [] : [serviceId])))
   return {
     ...{ incident: head, cause: brief.cause, firstAlertAt: brief.firstAlertAt, recovery: brief.recovery },
-    told: brief.told,
+    ...{ told: brief.told, overdue: brief.overdue },
     picture: first?.hasPicture ? closeUp(await pictureOfIncident(visit, incident)) : null,
     facts: [
-      { text: countOf(incident.alertCount, 'alert'), href: `${head.href}#alerts` },
+      ...(incident.alertCount === 0
+        ? []
+        : [{ text: countOf(incident.alertCount, 'alert'), href: `${head.href}#alerts` }]),
       ...(others.size === 0
         ? []
         : [{ text: `${countOf(others.size, 'other service')} too`, href: `${head.href}#affected` }]),
@@ -174,12 +176,14 @@ function stormView(
   const members = inOrder(cluster)
   // What went first can have recovered while the others go on.
   const burning = members.filter(({ problem }) => problemAt(problem, now) === 'on')
-  const counted = (burning.length > 0 ? burning : members).map(severityNow)
-  const severity = counted.reduce<Severity>(worst, 'info')
-  const count = formatCount(counted.filter((one) => one === severity).length)
+  const counted = (burning.length > 0 ? burning : members).map((one) => severeOf(one, now))
+  const severity = counted.map((one) => one.severity).reduce<Severity>(worst, 'info')
+  const lengths = counted.flatMap((one) => (one.severity === severity ? one.ms : []))
+  const text = `${formatCount(lengths.length)} ${severity}`
+  const upTo = burning.length > 0 ? ` for up to ${formatDuration(Math.max(...lengths))}` : ''
   const isLed = cluster.cause !== null && (first.incident.endedAt === null || burning.length === 0)
   return {
-    ...{ isLed, worst: { severity, text: `${count} ${severity}` }, began: beganText(members) },
+    ...{ isLed, worst: { severity, text: text + upTo }, began: beganText(members) },
     ...{ first, cause: cluster.cause, members: members.map(({ number }) => number), wentFirst: wentFirst(cluster) },
     shown: members.slice(0, MAX_LISTED).map((incident) => ({
       ...{ href: incidentPath(incident), severity: incident.severity, status: incident.status },

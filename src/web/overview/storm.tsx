@@ -2,7 +2,7 @@
 import type { FC } from 'hono/jsx'
 import { formatAgo, formatDuration, formatMoment } from '../../domain/shown-time.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
-import { CauseLine } from '../incident/cause.tsx'
+import { CauseLine, OverdueSince } from '../incident/cause.tsx'
 import { acknowledgeText } from '../incident/state-actions.tsx'
 import { ToldLine } from '../incident/told.tsx'
 import { Action } from '../kit/form.tsx'
@@ -141,11 +141,12 @@ export const StormCause: FC<Pick<Props, 'storm'>> = ({ storm: { cause, first, me
       <a href={first.incident.href}>
         <ShortName text={first.incident.title} max={MAX_TITLE} />
       </a>
-      , <Time at={first.incident.startedAt} />.
+      , <Time at={first.incident.startedAt} />. <OverdueSince overdue={first.overdue} />
     </p>
   ) : first.recovery !== null || first.cause.code === 'none' ? (
     <p class="cause-line">
-      Likely cause of {countOf(members.length, 'incident')}: <Words in="b" class="break" text={cause} />.
+      Likely cause of {countOf(members.length, 'incident')}: <Words in="b" class="break" text={cause} />.{' '}
+      <OverdueSince overdue={first.overdue} />
     </p>
   ) : (
     <CauseLine one={first} />

@@ -4,6 +4,7 @@ import type { StripBin } from '../../domain/health/strip.ts'
 import type { Severity } from '../../domain/severity.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'
 import type { IncidentBrief } from '../incident/brief.ts'
+import type { CausedIncident } from '../incident/cause.tsx'
 import type { IncidentHead } from '../incident/view.ts'
 import type { Silenced } from '../kit/silenced.tsx'
 
@@ -11,13 +12,14 @@ import type { Silenced } from '../kit/silenced.tsx'
 type FailingChannel = { readonly name: string; readonly href: string; readonly since: number | null }
 
 /** An unresolved incident. */
-export type OpenIncidentView = Pick<IncidentBrief, 'cause' | 'firstAlertAt' | 'recovery' | 'told'> & {
-  readonly incident: IncidentHead
-  /** Only the first incident has a picture. */
-  readonly picture: LanePicture | null
-  /** Short facts, for example `447 alerts`, with the URL of their evidence. */
-  readonly facts: readonly { readonly text: string; readonly href: string }[]
-}
+export type OpenIncidentView = Pick<IncidentBrief, 'told'> &
+  CausedIncident & {
+    readonly incident: IncidentHead
+    /** Only the first incident has a picture. */
+    readonly picture: LanePicture | null
+    /** Short facts, for example `447 alerts`, with the URL of their evidence. */
+    readonly facts: readonly { readonly text: string; readonly href: string }[]
+  }
 
 /** Incidents that are shown as one: incidents with a common cause, or a storm. */
 export type StormView = {
@@ -27,7 +29,7 @@ export type StormView = {
   readonly cause: string | null
   /** Whether the state of the first incident is that of all: it goes on, or everything is over. */
   readonly isLed: boolean
-  /** `3 critical`: how many of the incidents that go on have the highest severity. */
+  /** `3 critical for up to 47 min`: how many of the incidents that go on have the highest severity, and for how long. */
   readonly worst: { readonly severity: Severity; readonly text: string }
   /** `began within 9 min`. */
   readonly began: string

@@ -7,6 +7,7 @@ import type { Gap } from '../../domain/watch/object.ts'
 import type { WorkloadNow } from '../../domain/watch/workload-now.ts'
 import type { Zoom } from '../drawing/strip.tsx'
 import type { IncidentBrief } from '../incident/brief.ts'
+import type { CausedIncident } from '../incident/cause.tsx'
 import type { IncidentHead, IncidentView } from '../incident/view.ts'
 import type { PenaltyView } from '../kit/penalty.ts'
 import type { Silenced } from '../kit/silenced.tsx'
@@ -31,7 +32,7 @@ export type ServiceView = Pick<IncidentView, 'mutes' | 'picture' | 'ranges' | 'g
   readonly status: ServiceState
   readonly score: number
   /** The service's open incident with its likely cause, or null. */
-  readonly incident: Pick<IncidentBrief, 'head' | 'cause' | 'firstAlertAt' | 'recovery'> | null
+  readonly incident: (Pick<IncidentBrief, 'head'> & CausedIncident) | null
   /** When the service became unhealthy; null if it is healthy. */
   readonly since: number | null
   /** What a watched cluster says about the service now, or null. */
