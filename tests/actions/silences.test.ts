@@ -80,15 +80,9 @@ test('the timeline names the silence whose end opened an incident, and the silen
   assert.deepEqual(
     told().map(({ text, actor }) => [text, actor]),
     [
-      [
-        'the silence “Upgrade” no longer applies to CartDown; on call set it from 2026-03-14 12:00:00 to 13:00:00 UTC',
-        null,
-      ],
+      ['the silence “Upgrade” no longer applies to CartDown; on call set it from 2026-03-14 12:00:00 UTC', null],
       ['the silence “Repair” applies to CartDown', 'on call'],
-      [
-        'the silence “Repair” no longer applies to CartDown; on call set it from 2026-03-14 13:01:00 to 13:01:00 UTC',
-        null,
-      ],
+      ['removed the silence “Repair” (set until 2026-03-14 14:01:00 UTC), which applied to CartDown', 'Ann'],
     ],
   )
   const refs = [`silence/${first}`, `silence/${second}`]

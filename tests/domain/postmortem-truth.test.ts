@@ -206,6 +206,12 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
     textOf({ entries: [bySilence], silences: [] }, silenced),
   ],
   [
+    'a silence that a person removed',
+    /Ada set the silence “Upgrade” from 2026-03-14 02:10:09 UTC; Ben removed it at 2026-03-14 02:31:09 UTC \(E2\)/,
+    textOf({ entries: [bySilence, { ...unsilenced, actor: 'Ben' }], silences: [upgrade] }, silenced),
+    textOf({ entries: [bySilence, unsilenced], silences: [upgrade] }, silenced),
+  ],
+  [
     'a silence without a record',
     /A user set a silence; it no longer applied at 2026-03-14 02:31:09 UTC \(E1\)/,
     textOf({ entries: [bySilence, unsilenced].map((one) => ({ ...one, ref: null })) }, silenced),

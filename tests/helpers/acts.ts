@@ -31,5 +31,5 @@ export const mergeServices = byEngine((ctx, from: string, into: string, now: num
 )
 export const createSilence = byEngine(silences.createSilence)
 export const changeSilence = byEngine(silences.changeSilence)
-export const expireSilence = byEngine(silences.expireSilence)
+export const expireSilence = byEngine((ctx, id: string, now: number) => silences.expireSilence(ctx, id, now, 'Ann'))
 export const importSilences = byEngine(silences.importSilences)

@@ -35,17 +35,19 @@ function silencesOf({ incident, entries, silences = [] }: Facts) {
     // incmon can notice the end later, for example after a restart.
     const isEnd = isOver && silence !== undefined && silence.endsAt <= at
     const until = isEnd ? silence.endsAt : isOver ? at : null
-    return [{ who, name, from, until, isEnd, planned: silence?.endsAt, ref: ref ?? incidentRef(incident) }]
+    const by = isOver ? actor : null
+    return [{ who, name, from, until, isEnd, by, planned: silence?.endsAt, ref: ref ?? incidentRef(incident) }]
   })
 }
 
 /** Says who silenced the problem, and when. */
 export function silenceSentences(facts: Facts): readonly Sentence[] {
   if ((facts.incident.critical.mutedMs ?? 0) < 1000) return []
-  return silencesOf(facts).map(({ name, who, from, until, isEnd, planned, ref }) => {
+  return silencesOf(facts).map(({ name, who, from, until, isEnd, by, planned, ref }) => {
     const began = from === null ? '' : ` from ${formatTime(from)}`
     const end = planned === undefined ? '' : ` until ${formatTime(planned)}`
-    const applied = until === null ? end : `; it ${isEnd ? 'ended' : 'no longer applied'} at ${formatTime(until)}`
+    const what = by === null ? `it ${isEnd ? 'ended' : 'no longer applied'}` : `${by} removed it`
+    const applied = until === null ? end : `; ${what} at ${formatTime(until)}`
     return { text: `${personFirst(who)} set ${name}${began}${applied}.`, refs: [ref] }
   })
 }

@@ -172,4 +172,6 @@ export type LiveSilence = Period & {
   readonly labelsOnly: boolean
   /** Only silences that were made with Alertmanager's API have annotations. */
   readonly annotations: Labels
+  /** Who ended it before its time, `until`. Known only until the next restart, for the timeline of incidents. */
+  readonly removed?: { readonly by: string; readonly until: number }
 }

@@ -174,18 +174,23 @@ function noteEach(
   const isOver = code === 'unsilenced'
   // incmon can notice the end later, for example after a restart.
   const whenOf = ({ startsAt, endsAt }: LiveSilence) =>
-    endsAt <= now ? formatPeriod(startsAt, endsAt) : formatTime(startsAt)
+    endsAt < now ? formatPeriod(startsAt, endsAt) : formatTime(startsAt)
   const bySilence = Map.groupBy(found, ({ before, after }) => [...before.silencedBy, ...after.silencedBy][0])
   for (const [rowId = 0, [first, ...more]] of bySilence) {
     const silence = ctx.state.silences.get(rowId)?.silence
     const alerts = more.length === 0 ? first?.after.alert.name : countOf(more.length + 1, 'alert')
+    const removed = isOver ? silence?.removed : undefined
+    const set = silence ? `; ${silence.createdBy ?? 'a user'} set it from ${whenOf(silence)}` : ''
+    const text = removed
+      ? `removed ${silenceName(silence)} (set until ${formatTime(removed.until)}), which applied to ${alerts}`
+      : `${silenceName(silence)} ${isOver ? 'no longer applies to' : 'applies to'} ${alerts}${isOver ? set : ''}`
     addEntry(ctx, incident, {
       at: now,
       kind: 'silence',
       code,
-      text: `${silenceName(silence)} ${isOver ? 'no longer applies to' : 'applies to'} ${alerts}${isOver && silence ? `; ${silence.createdBy ?? 'a user'} set it from ${whenOf(silence)}` : ''}`,
+      text,
       // Whoever created a silence did nothing when it ended.
-      actor: isOver ? null : (silence?.createdBy ?? null),
+      actor: isOver ? (removed?.by ?? null) : (silence?.createdBy ?? null),
       ref: silence ? `silence/${silence.id}` : null,
     })
   }

@@ -70,7 +70,7 @@ export async function getSilence({ c, deps, store, identity }: ApiCall): Promise
 export async function deleteSilence({ c, deps, store, identity }: ApiCall): Promise<Reply> {
   const id = idIn(c)
   if (!(await store.read(findSilence, identity.organizationId, id))) throw missing()
-  await deps.engine.run(identity.organizationId, (ctx, now) => expireSilence(ctx, id, now))
+  await deps.engine.run(identity.organizationId, (ctx, now) => expireSilence(ctx, id, now, identity.tokenName))
   return EMPTY
 }
 

@@ -201,7 +201,7 @@ export const silenceRoutes: readonly Route[] = [
     answers: { 204: { description: 'The silence has ended. Repeating the request changes nothing', body: null } },
     handle: async (call) => {
       const { id } = await requireSilence(call)
-      await call.own.change((ctx, now) => expireSilence(ctx, id, now))
+      await call.own.change((ctx, now, actor) => expireSilence(ctx, id, now, actor))
       return DONE
     },
   }),

@@ -119,7 +119,7 @@ async function act(visit: Visit): Promise<Reply> {
   const { own, form } = visit
   const silence = await requireSilence(visit)
   if (form.text('do') === 'end') {
-    await own.change((ctx, now) => expireSilence(ctx, silence.id, now))
+    await own.change((ctx, now, actor) => expireSilence(ctx, silence.id, now, actor))
     return redirect(visit, PATH, 'silence-ended')
   }
   const typed = readSilenceForm(form)

@@ -109,7 +109,7 @@ export function setSilence(
   const kept = before && replacementOf(before, sent, now)
   if (!before || !kept) {
     const made = createSilence(ctx, { ...sent, startsAt: Math.max(sent.startsAt, now) }, createdBy, now)
-    if (before) expireSilence(ctx, before.id, now)
+    if (before) expireSilence(ctx, before.id, now, createdBy)
     return made
   }
   refuseFaults(kept, now)
@@ -132,11 +132,16 @@ function replacementOf(before: LiveSilence, sent: WantedSilence, now: number): L
   throw new IncmonError('conflict', 'this silence repeats every week: change its times on the Silences page')
 }
 
-/** Ends a silence now. Does nothing if the silence has already expired. @throws IncmonError `not-found` */
-export function expireSilence(ctx: Context, id: string, now: number): void {
+/**
+ * Ends a silence now. Does nothing if the silence has already expired. `by`: the user who ended it; null for the end of a
+ * deploy.
+ * @throws IncmonError `not-found`
+ */
+export function expireSilence(ctx: Context, id: string, now: number, by: string | null = null): void {
   const before = requireSilence(ctx, id)
   if (statusOf(before, now) === 'expired') return
-  replace(ctx, { ...before, endsAt: now, changesAt: null })
+  const removed = by === null ? {} : { removed: { by, until: before.endsAt } }
+  replace(ctx, { ...before, ...removed, endsAt: now, changesAt: null })
   evaluateAffected(ctx, now)
 }
 
