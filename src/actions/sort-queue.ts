@@ -1,6 +1,6 @@
 /** Decides which queued notifications are sent now, wait, or are not sent because they are no longer true. */
 import { isLowered, severityNow, worstSeverity } from '../domain/incident/lasted.ts'
-import { OVER, PAGES, ruledSeverityOf } from '../domain/notification/kind.ts'
+import { type MessageKind, OVER, PAGES, ruledSeverityOf } from '../domain/notification/kind.ts'
 import { isUnheardSince } from '../domain/notification/schedule.ts'
 import { RECHECK_MS, type Untold, type Verdict, verdictOf } from '../domain/notification/truth.ts'
 import type { IncidentGroup } from '../domain/suspect/group.ts'
@@ -89,7 +89,8 @@ export function verdictIn(
   const { organizationId } = channel
   const { dueAt, createdAt, incidentId, incident } = entry
   if (isUnwanted(deps, channel, entry, now)) return UNWANTED
-  if (isAttended(deps, channel, entry)) return { do: 'drop', reason: 'acknowledged' }
+  const unescalated = withholding(deps, channel, entry)
+  if (unescalated) return { do: 'drop', reason: unescalated }
   const opening = together.find((one) => isFirst(one) && !isUnwanted(deps, channel, one, now))
   // A channel that was not told of an incident is told who works on it only with the opening.
   if (opening && entry.kind === 'acknowledged' && !hasDelivered(db, channel.rowId, entry.incidentUuid))
@@ -137,14 +138,20 @@ function isUnwanted(deps: Deps, channel: ChannelRecord, entry: QueuedEntry, now:
   return incident !== null && dueAtOf(deps, channel, { incident, kind, names, severity }, now) === null
 }
 
+/** What an escalation says, too, which is sent at the moment. */
+const SAID_BY_ESCALATION: ReadonlySet<MessageKind> = new Set(['worse', 'again', 'flapping', 'severity'])
+
 /**
- * Returns whether what is new waited behind an escalation, for example during quiet hours, until somebody acknowledged the
- * incident.
+ * Returns why an escalation channel that was told nothing of an incident does not get a message, for example after quiet
+ * hours: somebody has acknowledged it, the escalation says the same, or the problem was gone since the escalation was due.
  */
-function isAttended({ db }: Deps, { rowId, settings }: ChannelRecord, entry: QueuedEntry): boolean {
-  const isNews = PAGES.has(entry.kind) && !isNewIncident(entry)
-  if (settings.escalateAfter === 0 || !isNews || entry.incident.acknowledgedAt === null) return false
-  return !hasDelivered(db, rowId, entry.incidentUuid)
+function withholding({ db }: Deps, { rowId, settings }: ChannelRecord, entry: QueuedEntry): Untold | null {
+  const { kind, createdAt, incidentUuid, incident } = entry
+  if (settings.escalateAfter === 0 || hasDelivered(db, rowId, incidentUuid)) return null
+  if (PAGES.has(kind) && !isNewIncident(entry) && incident.acknowledgedAt !== null) return 'acknowledged'
+  if (SAID_BY_ESCALATION.has(kind)) return 'escalation'
+  const isBack = incident.problem.since !== null && incident.problem.alarmedAt > createdAt
+  return kind === 'escalation' && isBack ? 'over' : null
 }
 
 /** Returns whether the rules of a channel want to hear how an incident goes on, but not that it began. */

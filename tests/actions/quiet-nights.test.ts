@@ -6,6 +6,8 @@ import { createChannel } from '../../src/actions/channels.ts'
 import type { Rule } from '../../src/domain/notification/rule.ts'
 import { parseMatchers } from '../../src/domain/silence/matcher.ts'
 import { mergeServices, updateService } from '../../src/engine/changes/services.ts'
+import { createSilence } from '../helpers/acts.ts'
+import { MINUTE, NOON } from '../helpers/factory.ts'
 import { ownChannel } from '../helpers/own-channel.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
 
@@ -209,6 +211,40 @@ test('an escalation that falls due in quiet hours is told at their end, and with
   await user(31, { status: 'investigating' })
 })
 
+type World = ReturnType<typeof ownChannel>
+
+const isBack = (gone: number, again: number) => async (world: World) => {
+  await world.ends(gone, 'cart')
+  await world.fires(again, 'cart')
+}
+
+async function silenced({ until, deps, acme, clock }: World) {
+  await until(15)
+  const period = { startsAt: clock.now, endsAt: NOON + 22 * MINUTE, schedule: null, comment: 'work' }
+  await createSilence(deps, acme.key, { ...period, matchers: parseMatchers('service="cart"') }, 'anna')
+}
+
+for (const [what, act, at22, since] of [
+  ['a silence over the end of the quiet hours is over', silenced, 0, '12:03 UTC.*; its silence ended at 12:22'],
+  ['its problem is back shortly before they end, and only after its minutes', isBack(14, 18), 0, '12:18'],
+  ['its problem is back long before they end', isBack(7, 10), 1, '12:10'],
+] as const)
+  test(`an escalation channel with quiet hours hears once of an incident if ${what}`, async (t) => {
+    const world = ownChannel(t, [QUIET], { escalateAfter: 5 })
+    const { addOwn, fires, until, texts } = world
+    addOwn()
+    await fires(3, 'cart')
+    await act(world)
+    await until(21.9, MINUTE / 30)
+    assert.equal(texts.length, at22)
+    await until(30, MINUTE / 30)
+    assert.equal(texts.length, 1)
+    assert.match(
+      texts[0] ?? '',
+      new RegExp(`^Nobody has acknowledged this incident: cart has been critical since ${since} UTC`),
+    )
+  })
+
 test('an incident that somebody acknowledged before its escalation was due is not escalated after quiet hours', async (t) => {
   const { addOwn, fires, ends, user, until, sent } = ownChannel(t, [QUIET], { escalateAfter: 5 })
   addOwn()
@@ -237,7 +273,7 @@ for (const [what, acknowledged, expected] of [
   [
     'all of it at once if nobody did',
     [],
-    /^cart has been critical since 12:03 UTC[^|]* Down: Down fires; Disk: Disk fires\.[^|]*$/,
+    /^Nobody has acknowledged this incident: cart has been critical since 12:03 UTC[^|]* Down: Down fires; Disk: Disk fires\.[^|]*$/,
   ],
   ['all of it at once if the acknowledgement was taken back', [10, 12], /^Nobody is working on it any more[^|]*$/],
 ] as const)
