@@ -202,7 +202,7 @@ test('The walkthrough goes from an empty database to a postmortem', async () => 
   const { stdout } = await promisify(execFile)(path('walkthrough.sh'), { timeout: 240_000 })
   assert.match(
     stdout,
-    /SUSPECTS, a change that may be the cause first, then by score\n0\.\d\d {2}pipeline shop\/checkout#4711\n/,
+    /SUSPECTS, a change that stands out first, then by score\n0\.\d\d {2}pipeline shop\/checkout#4711\n/,
   )
   assert.match(stdout, /^resolved incident 1 \(checkout: CrashLoopBackOff\) of shop\/checkout$/m)
   assert.match(stdout, /^# Postmortem: checkout: CrashLoopBackOff$/m)

@@ -25,8 +25,18 @@ for (const [suspects, heading, sentence] of [
     'Deploy shop/checkout#4711 started 3 min before the first alert, and an image of the service was built from its commit.',
   ],
   [
-    [object(0.9), deploy({ score: 0.3 })],
+    [object(0.49), deploy({ score: 0.3 })],
     'Possible cause',
+    'Deploy shop/checkout#4711 started 3 min before the first alert.',
+  ],
+  [
+    [object(0.5), deploy({ score: 0.49 })],
+    'Likely cause elsewhere',
+    'Top suspect: the workload logistics/route-planner.',
+  ],
+  [
+    [object(0.9), deploy({ score: 0.5 })],
+    'Likely cause',
     'Deploy shop/checkout#4711 started 3 min before the first alert.',
   ],
   [
@@ -77,12 +87,12 @@ test('the change that the headline names is above all that is no change in every
   const possible = deploy({ score: 0.3 })
   const late = deploy({ ref: 'late', startsAt: FIRST + 600_000 })
   const byTime = { ...object(0.49), onlyTime: true }
-  for (const others of [[object(0.9)], [byTime], [byTime, object(0.5)]]) {
+  for (const others of [[object(0.49)], [byTime], [byTime, { ...object(0.9), isOwn: true }]]) {
     const suspects = [...others, possible]
     assert.deepEqual([likelyCauseOf(suspects, FIRST).suspect, orderOf(suspects)[0]], [possible, possible.ref])
   }
   // A change that began later is no cause.
-  assert.deepEqual(orderOf([object(0.9), late, possible]), [possible.ref, 'logistics/route-planner', 'late'])
+  assert.deepEqual(orderOf([object(0.49), late, possible]), [possible.ref, 'logistics/route-planner', 'late'])
   // Where the headline names no change, the score decides.
   assert.deepEqual(orderOf([deploy({ score: 0.1 }), object(0.9)]), ['logistics/route-planner', 'shop/checkout#4711'])
 })

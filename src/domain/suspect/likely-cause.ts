@@ -49,7 +49,7 @@ export const NO_SUSPECTS =
   'No suspects. Nothing that changed or failed around the start is connected with this incident.'
 
 /** How pages and the command line order the suspects; see `orderSuspects`. */
-export const SUSPECTS_IN_ORDER = 'a change that may be the cause first, then by score'
+export const SUSPECTS_IN_ORDER = 'a change that stands out first, then by score'
 
 /** The minimum score for a likely suspect. */
 export const LIKELY = 0.5
@@ -96,7 +96,7 @@ export function orderSuspects<S extends JudgedSuspect>(suspects: readonly S[], s
   const isLate = (one: S) => isChange(one) && standingOf(one, startedAt) === 'began later'
   const rankOf = (one: S) => (one.verdict === 'rejected' ? 2 : isLate(one) ? 1 : 0)
   const sorted = byVerdict(suspects).toSorted((a, b) => rankOf(a) - rankOf(b))
-  const [change] = likelyChanges(related(suspects), startedAt)
+  const change = headlineChange(suspects, startedAt)
   if (!change) return sorted
   const first = [...sorted.slice(0, sorted.indexOf(change)).filter(isChange), change]
   return [...first, ...sorted.filter((one) => !first.includes(one))]
@@ -134,7 +134,7 @@ export function likelyCauseOf<S extends JudgedSuspect>(
   firstAlertAt: number | null,
   startedAt: number | null = firstAlertAt,
 ): LikelyCause<S> {
-  const [change] = likelyChanges(related(suspects), startedAt)
+  const change = headlineChange(suspects, startedAt)
   if (change) {
     const standing = standingOf(change, startedAt)
     const code = standing === 'confirmed' || standing === 'likely' ? standing : 'possible'
@@ -153,6 +153,13 @@ export function likelyCauseOf<S extends JudgedSuspect>(
   const before = top ? `Top suspect: ${placeOf(top)}` : none
   const told = sentence('none', top, before, top ? '.' : '')
   return top && top.score >= LIKELY ? { ...told, heading: ELSEWHERE } : told
+}
+
+/** Returns the change that the headline names: no merely possible one if another component is the likely cause. */
+function headlineChange<S extends JudgedSuspect>(suspects: readonly S[], startedAt: number | null): S | undefined {
+  const [change] = likelyChanges(related(suspects), startedAt)
+  const isPossible = change !== undefined && standingOf(change, startedAt) === 'possible'
+  return isPossible && (topComponent(suspects, startedAt)?.score ?? 0) >= LIKELY ? undefined : change
 }
 
 function sentence<S extends JudgedSuspect>(

@@ -1,0 +1,66 @@
+/** A service was deployed, and then something else broke it: the deploy does not stand out among the suspects. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { MINUTE, NOON } from '../helpers/factory.ts'
+import { makeFlow } from '../helpers/flow.ts'
+import { alert, alertmanager, build, kubernetesEvent, pipeline } from '../helpers/senders.ts'
+import { suspectsOf } from '../helpers/suspected.ts'
+
+type Labels = Readonly<Record<string, string>>
+const at = (minute: number) => NOON + minute * MINUTE
+const deployed = (minute: number) => {
+  const times = { started_at: new Date(at(minute - 2)).toISOString(), finished_at: new Date(at(minute)).toISOString() }
+  const job = build('deploy', 'success', { environment: { name: 'production', action: 'start' }, ...times })
+  return pipeline('success', 'shop/cart', { at: at(minute), jobs: [job] })
+}
+const fires = (name: string, minute: number, labels: Labels, summary?: string) =>
+  alertmanager([alert(name, labels, { startsAt: at(minute), ...(summary ? { summary } : {}) })], { groupKey: name })
+
+/** Cart is deployed at minute 4, `other` breaks at minute 9, and the alert of cart says so. */
+async function play(t: Parameters<typeof makeFlow>[0], other: Labels | null, { labels = {}, summary = '' }) {
+  const flow = makeFlow(t)
+  const scaled = (minute: number, set: string) => {
+    const message = `Scaled up replica set cart-${set} to 3 from 0`
+    const body = kubernetesEvent('ScalingReplicaSet', 'cart', { kind: 'Deployment', message, at: at(minute) })
+    return flow.send('cluster', body, { at: at(Math.max(0, minute)) })
+  }
+  await scaled(-60, '5d4f8c7b9')
+  await scaled(3, '7c9f6d5b8')
+  await flow.send('ci', deployed(4), { at: at(4) })
+  await flow.sweepUntil(at(9.5))
+  if (other) await flow.send('metrics', fires('Down', 9, other), { at: at(9.5) })
+  await flow.send('metrics', fires('Errors', 9.6, { deployment: 'cart', ...labels }, summary), { at: at(10) })
+  await flow.sweepUntil(at(12))
+  return suspectsOf(flow, 'cart').map(({ ref }) => ref)
+}
+
+describe('the first suspect of a service that was deployed five minutes before is', () => {
+  const postgres = { namespace: 'data', statefulset: 'postgres' }
+  const stories: readonly (readonly [string, Labels, { labels?: Labels; summary?: string }, string])[] = [
+    [
+      'the database that its alert names',
+      postgres,
+      { summary: 'connect ECONNREFUSED postgres.data:5432' },
+      'data/postgres',
+    ],
+    [
+      'the service whose host is in a URL',
+      { deployment: 'pay' },
+      { summary: 'POST http://pay/v1 answers 502' },
+      'shop/pay',
+    ],
+    ['the service in the label upstream', { deployment: 'pay' }, { labels: { upstream: 'pay' } }, 'shop/pay'],
+  ]
+  for (const [title, other, says, first] of stories)
+    test(title, async (t) => {
+      const refs = await play(t, other, says)
+      assert.deepEqual([refs[0], refs.includes('shop/cart#31')], [first, true])
+    })
+
+  test('the deploy, if the alert names nothing else', async (t) => {
+    assert.equal((await play(t, postgres, { summary: '40 % of all requests fail' }))[0], 'shop/cart#31')
+  })
+  test('the deploy, if what the alert names has no problem', async (t) => {
+    assert.equal((await play(t, null, { summary: 'slow checkout' }))[0], 'shop/cart#31')
+  })
+})
