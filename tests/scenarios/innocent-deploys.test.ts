@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
-import { alert, alertmanager, build, kubernetesEvent, pipeline } from '../helpers/senders.ts'
+import { alert, alertmanager, type Body, build, iso, kubernetesEvent, pipeline } from '../helpers/senders.ts'
 import { suspectsOf } from '../helpers/suspected.ts'
 
 type Labels = Readonly<Record<string, string>>
@@ -15,6 +15,27 @@ const deployed = (minute: number) => {
 }
 const fires = (name: string, minute: number, labels: Labels, summary?: string) =>
   alertmanager([alert(name, labels, { startsAt: at(minute), ...(summary ? { summary } : {}) })], { groupKey: name })
+
+/** A job that deploys one service of a monorepo; `env` alone is the environment, otherwise the job's name says which. */
+const part = (name: string, status: string, env = `production/${name}`) =>
+  build(env.endsWith(name) ? `deploy ${name.length}` : `deploy ${name}`, status, {
+    ...{ id: name.length, environment: { name: env, action: 'start', deployment_tier: 'production' } },
+    ...(status === 'success' ? { started_at: iso(at(2)), finished_at: iso(at(4)) } : { started_at: null }),
+  })
+
+/** The monorepo shop/platform deploys at minute 4, and the service `broken` fails at minute 6. */
+async function platform(t: Parameters<typeof makeFlow>[0], jobs: readonly Body[], broken = 'ad') {
+  const flow = makeFlow(t)
+  for (const name of ['ad', 'search']) {
+    const message = `Successfully pulled image "registry.example/shop/platform/${name}:1.0" in 2s`
+    await flow.send('cluster', kubernetesEvent('Pulled', `${name}-5d4f8c7b9-x2kqp`, { message, type: 'Normal' }))
+  }
+  await flow.send('ci', pipeline('success', 'shop/platform', { at: at(4), jobs }), { at: at(4) })
+  await flow.send('metrics', fires('Errors', 6, { deployment: broken }), { at: at(6.5) })
+  await flow.sweepUntil(at(8))
+  const own = suspectsOf(flow, broken).filter(({ reasons }) => reasons.every(({ code }) => code !== 'only_time'))
+  return own.flatMap(({ kind, ref }) => (kind === 'pipeline' ? [ref] : []))
+}
 
 /** Cart is deployed at minute 4, `other` breaks at minute 9, and the alert of cart says so. */
 async function play(t: Parameters<typeof makeFlow>[0], other: Labels | null, { labels = {}, summary = '' }) {
@@ -63,4 +84,26 @@ describe('the first suspect of a service that was deployed five minutes before i
   test('the deploy, if what the alert names has no problem', async (t) => {
     assert.equal((await play(t, null, { summary: 'slow checkout' }))[0], 'shop/cart#31')
   })
+})
+
+describe('a pipeline of a monorepo is no suspect of a service', () => {
+  const stories: readonly (readonly [string, readonly Body[]])[] = [
+    ['whose environment waits for a click', [part('search', 'success'), part('ad', 'manual')]],
+    ['whose environment was skipped', [part('search', 'success'), part('ad', 'skipped')]],
+    ['whose job waits for a click', [part('search', 'success', 'production'), part('ad', 'manual', 'production')]],
+    ['that no environment names', [part('search', 'success')]],
+  ]
+  for (const [title, jobs] of stories) test(title, async (t) => assert.deepEqual(await platform(t, jobs), []))
+})
+
+describe('a pipeline of a monorepo is a suspect of a service', () => {
+  const all = build('deploy', 'success', { id: 7, environment: { name: 'production', action: 'start' } })
+  const stories: readonly (readonly [string, readonly Body[]])[] = [
+    ['that it deployed', [part('ad', 'success'), part('search', 'manual')]],
+    ['if it deployed both', [part('ad', 'success'), part('search', 'success')]],
+    ['if a job deployed everything', [all, part('ad', 'manual')]],
+    ['by the name of a job', [part('ad', 'success', 'production'), part('search', 'manual', 'production')]],
+  ]
+  for (const [title, jobs] of stories)
+    test(title, async (t) => assert.deepEqual(await platform(t, jobs), ['shop/platform#31']))
 })

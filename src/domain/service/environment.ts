@@ -67,9 +67,25 @@ type Deploys = { readonly project: string; readonly jobs: readonly Job[] }
  */
 export function reaches({ project, jobs }: Deploys, service: Placed): boolean {
   const deploys = jobs.filter(isDeploy)
+  if (deploys.length === 0) return true
   const begun = deploys.filter(isBegun)
-  const told = begun.length > 0 ? begun : deploys
-  return told.length === 0 || told.some((job) => reachesBy(job, project, service))
+  const told = (begun.length > 0 ? begun : deploys).filter((job) => reachesBy(job, project, service))
+  const isLeftOut = (job: Job) => !isBegun(job) && told.every((one) => isForAnother(one, job, service))
+  return told.length > 0 && !deploys.some(isLeftOut)
+}
+
+/** Returns whether `own` deploys a service of a monorepo and `job` does the same for another one, as their names say. */
+function isForAnother(job: Job, own: Job, { name }: Placed): boolean {
+  const named = ({ environment, ...one }: Job) => [environment?.name ?? '', one.name].map(slugOf)
+  const others = named(job)
+  return named(own).some((text, index) => {
+    const [before, after, ...more] = `-${text}-`.split(`-${slugOf(name)}-`)
+    const other = `-${others[index]}-`
+    if (before === undefined || after === undefined || more.length > 0) return false
+    const isAlike = other.startsWith(`${before}-`) && other.endsWith(`-${after}`)
+    const middle = other.slice(before.length + 1, other.length - after.length - 1)
+    return isAlike && middle !== slugOf(name) && /\w/.test(middle) && tierOf(middle) === null
+  })
 }
 
 /** Returns whether a deploy job can have changed a service. */

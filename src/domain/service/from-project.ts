@@ -27,7 +27,7 @@ type Subject = {
 
 /** The first matching rule wins. */
 const RULES: readonly { readonly rule: string; readonly find: (subject: Subject) => Name | null }[] = [
-  { rule: 'image path', find: (it) => best(it.images, it, inEnvironment, sameSlug, production) },
+  { rule: 'image path', find: (it) => best(it.images, it, namesEnvironment, inEnvironment, sameSlug, production) },
   { rule: 'environment', find: (it) => only(it.known.filter((name) => sameSlug(name, it) && inEnvironment(name, it))) },
   { rule: 'environment', find: (it) => only(it.known.filter((name) => namesEnvironment(name, it))) },
   { rule: 'namespace', find: (it) => only(it.known.filter((name) => sameSlug(name, it) && inGroup(name, it))) },
