@@ -68,9 +68,10 @@ const CHARACTER = 6.5
 
 /** Returns the lanes in page order, with their bars arranged in rows. */
 export function placeLanes(picture: LanePicture, sizes: Widths): readonly PlacedLane[] {
-  const { lanes, bars, span, now, firstAlertAt, recoveredAt, resolvedAt, acknowledgedAt } = picture
+  const { lanes, bars, links, span, now, firstAlertAt, recoveredAt, resolvedAt, acknowledgedAt } = picture
   const moments = [firstAlertAt, recoveredAt, resolvedAt, acknowledgedAt]
-  const widths = { ...sizes, lines: moments.flatMap((at) => (at == null ? [] : [position(at, span)])) }
+  const linked = new Set(links.flatMap(({ verdict, condition }) => (verdict === 'rejected' ? [] : [condition])))
+  const widths = { ...sizes, linked, lines: moments.flatMap((at) => (at == null ? [] : [position(at, span)])) }
   const lanesPlaced = LANES.filter((name) => lanes.includes(name)).map((name) => {
     const own = bars.filter(({ lane }) => lane === name)
     return { own, placed: placeLane(name, own, span, now, widths) }
@@ -147,15 +148,20 @@ function sideFor({ x, text, kind, width, more, taken }: Wanted): Side {
   return 'none'
 }
 
-/** Returns the text of the dimension line, and whether it fits above the line on a phone. */
-export function leadLabel(
-  lead: Span,
-  span: Span,
-  { narrow }: Widths,
-): { readonly text: string; readonly fits: boolean } {
+/**
+ * Returns the text of the dimension line. `fits`: whether it fits above the line on a phone. `isLeftOf`: whether it fits
+ * to the left of the line, where a small picture has no names.
+ */
+export function leadLabel(lead: Span, span: Span, { wide, narrow, gutter = true }: Widths) {
   const text = formatSeconds(secondsBetween(lead.from, lead.to))
-  const length = position(lead.to, span) - position(lead.from, span)
-  return { text, fits: (length / 100) * narrow >= text.length * (CHARACTER - 1) }
+  const [from, to] = [position(lead.from, span), position(lead.to, span)]
+  const isLeftOf = (width: number, names: number) =>
+    (from / 100) * width + (gutter ? names : 0) >= text.length * CHARACTER + 10
+  return {
+    text,
+    fits: ((to - from) / 100) * narrow >= text.length * (CHARACTER - 1),
+    isLeftOf: { wide: isLeftOf(wide, 104), narrow: isLeftOf(narrow, 26) },
+  }
 }
 
 /** Returns the width that the dimension line and its text take up in the header, in px. */

@@ -210,17 +210,21 @@ const Lead: FC<{ picture: LanePicture; widths: Widths }> = ({ picture, widths })
   const { lead, span } = picture
   if (!lead || lead.to - lead.from < 1000 || lead.from < span.from || lead.to > span.to) return null
   const [from, to] = [position(lead.from, span), position(lead.to, span)]
-  const { text, fits } = leadLabel(lead, span, widths)
-  const beside = from < 12 ? ([from, 0, 9, 'start'] as const) : ([from, -6, 19, 'end'] as const)
-  const [x, dx, y, anchor] = fits ? ([(from + to) / 2, 0, 9, 'middle'] as const) : beside
+  const { text, fits, isLeftOf } = leadLabel(lead, span, widths)
+  const [x, dx, y, anchor] = fits ? [(from + to) / 2, 0, 9, 'middle'] : [from, -6, 19, 'end']
   return (
     <g class="lanes-marker level-change">
       <line x1={`${from}%`} x2={`${to}%`} y1="15" y2="15" />
       <line x1={`${from}%`} x2={`${from}%`} y1="10" y2="20" />
       <line x1={`${to}%`} x2={`${to}%`} y1="10" y2="20" />
-      <text class="halo" x={`${x}%`} dx={dx} y={y} text-anchor={anchor}>
-        {text}
-      </text>
+      {fits || isLeftOf.wide ? (
+        <text
+          class={fits || isLeftOf.narrow ? 'halo' : 'halo only-wide'}
+          {...{ x: `${x}%`, dx, y, 'text-anchor': anchor }}
+        >
+          {text}
+        </text>
+      ) : null}
     </g>
   )
 }

@@ -65,6 +65,8 @@ export type Widths = {
   readonly beyond?: number
   /** The positions of vertical lines in percent, on which a label stands only if there is no other place. */
   readonly lines?: readonly number[]
+  /** The ids of the conditions to which a link leads, from the left. */
+  readonly linked?: ReadonlySet<string>
 }
 
 const MAX_ROWS = 4
@@ -131,7 +133,7 @@ function pack(bars: readonly LaneBar[], span: Span, now: number, widths: Widths)
 }
 
 function fit(bar: LaneBar, span: Span, now: number, widths: Widths): Fitted {
-  const { wide: width, gutter = true, beyond = 0 } = widths
+  const { wide: width, gutter = true, beyond = 0, linked } = widths
   const x = position(bar.startsAt, span)
   const end = position(bar.shape === 'diamond' ? bar.startsAt : (bar.endsAt ?? now), span)
   const [left, right] = edges(bar, x, end - x, width)
@@ -144,9 +146,10 @@ function fit(bar: LaneBar, span: Span, now: number, widths: Widths): Fitted {
   if (bar.endsAt === null && bar.shape === 'bar' && right - left >= INSIDE * 2)
     return { ...common, place: 'inside', left, right }
   // A phone shows only the end of a picture with a gutter, so a label on the left would be cut off.
-  const isEarly = beyond > 0 || left < width * LAST_THIRD || left < OUTSIDE + label
+  const isTaken = beyond > 0 || linked?.has(bar.id)
+  const isEarly = isTaken || left < width * LAST_THIRD || left < OUTSIDE + label
   const isFree = right + OUTSIDE + label <= width + beyond
-  if (isFree && isEarly && !isBetterLeft({ left, right, label, taken: 0, lines: linesIn(widths, width) }))
+  if (isFree && isEarly && !isBetterLeft({ left, right, label, isTaken, taken: 0, lines: linesIn(widths, width) }))
     return {
       ...common,
       ...besideLine(right, label, { width, limit: width + beyond, lines: linesIn(widths, width) }),
@@ -178,8 +181,9 @@ function linesIn({ lines = [] }: Widths, width: number): readonly number[] {
 }
 
 /** Returns whether a label on the right stands on a line, and one on the left has space beside all lines. In px. */
-function isBetterLeft(one: Pick<Narrow, 'left' | 'right' | 'label' | 'taken' | 'lines'>): boolean {
-  const { left, right, label, taken, lines } = one
+function isBetterLeft(one: Pick<Narrow, 'left' | 'right' | 'label' | 'isTaken' | 'taken' | 'lines'>): boolean {
+  const { left, right, label, isTaken, taken, lines } = one
+  if (isTaken) return false
   const from = left - OUTSIDE - label
   const isCrossed = (start: number, end: number) => lines.some((x) => x > start && x < end)
   return from >= taken && isCrossed(right, right + OUTSIDE + label) && !isCrossed(from, left)
@@ -202,7 +206,8 @@ function withNarrowPlaces(row: readonly Fitted[], index: number, widths: Widths)
     const after = sorted[position + 1]
     const free = after ? edges(after.bar, after.x, after.width, narrow)[0] - GAP : narrow
     const label = bar.label.length * CHARACTER
-    const narrowPlace = narrowPlaceOf({ bar, place, left, right, label, free, taken, lines })
+    const isTaken = widths.linked?.has(bar.id)
+    const narrowPlace = narrowPlaceOf({ bar, place, left, right, label, free, isTaken, taken, lines })
     const past = narrowPlace === 'right' ? besideLine(right, label, { width: narrow, limit: free, lines }) : null
     taken = (past?.right ?? right) + GAP
     return { ...bar, row: index, x, width, place, narrowPlace, beside, narrowBeside: past?.beside }
@@ -216,6 +221,8 @@ type Narrow = {
   readonly right: number
   readonly label: number
   readonly free: number
+  /** Whether there is no place on the left. */
+  readonly isTaken: boolean | undefined
   readonly taken: number
   readonly lines: readonly number[]
 }

@@ -118,6 +118,23 @@ test('a label stands on the left if on the right it would stand on the line of t
   assert.deepEqual(placeOf(ago(12), 240, 'x'.repeat(48)), ['right', 'none'])
 })
 
+test('a label does not stand on the link that leads to its bar from the left', () => {
+  const bars = [
+    bar('deploy', ago(15), ago(14), { lane: 'ci', level: 'change' }),
+    bar('crash', ago(12), ago(11.9), { lane: 'cluster', label: 'CrashLoopBackOff' }),
+  ]
+  const placeOf = (links: LanePicture['links']) =>
+    placeLanes({ ...PICTURE, bars, links, acknowledgedAt: ago(10) }, WIDTHS).flatMap((lane) => lane.bars)[1]?.place
+  assert.deepEqual([placeOf([]), placeOf(PICTURE.links)], ['left', 'right'])
+})
+
+test('a short dimension line has its text on the left, if there is space', () => {
+  const span = (minutes: number) => ({ from: ago(15 + minutes), to: ago(15 + minutes) + 300 * MINUTE })
+  const [near, far] = [span(1), span(60)].map((one) => drawn({ span: one, now: one.to }))
+  assert.match(near ?? '', /<text class="halo only-wide" x="[\d.]+%" dx="-6" y="19" text-anchor="end">3 min</)
+  assert.match(far ?? '', /<text class="halo" x="[\d.]+%" dx="-6" y="19" text-anchor="end">3 min</)
+})
+
 test('a long label without space on the left begins after the line that would cross it', () => {
   const early = bar('deploy', ago(22), ago(21), { lane: 'ci', label: 'recommendation-engine-eu1#31 deployed' })
   const besideOf = (firstAlertAt: number) =>
