@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { changeOrganization } from '../../src/actions/organizations.ts'
+import { findPostmortem } from '../../src/store/incident/postmortems.ts'
 import { uuidFromBytes } from '../../src/store/sqlite/uuid.ts'
 import { addNote, changeIncident, createIncident } from '../helpers/acts.ts'
 import { MINUTE, NOON, newUuid } from '../helpers/factory.ts'
@@ -196,6 +197,34 @@ test('an incident that a person has touched stays in monitoring for a day', asyn
   await flow.sweepUntil(NOON + 25 * HOUR, 10 * MINUTE)
   assert.deepEqual(states(flow), ['resolved'])
 })
+
+for (const [what, prepare, isTold] of [
+  ['of a draft', async () => undefined, true],
+  [
+    'of a final document',
+    async (flow: Flow) => flow.deps.db.run(flow.deps.db.sql.updateTable('postmortems').set({ state: 'final' })),
+    false,
+  ],
+  [
+    'whose alert belongs to another incident by now',
+    async (flow: Flow) => flow.deps.db.run(flow.deps.db.sql.updateTable('alerts').set({ incident_id: null })),
+    false,
+  ],
+] as const) {
+  test(`a note after the resolution ${isTold ? 'is' : 'is not'} in the postmortem ${what}`, async (t) => {
+    const flow = makeFlow(t)
+    await recovered(flow)
+    await change(flow, { status: 'resolved' })
+    await prepare(flow)
+    const id = flow.incidents()[0]?.id ?? ''
+    await addNote(flow.deps, flow.acme.key, id, 'The certificate had expired.', 'Ann')
+    const { revision, document } = findPostmortem(flow.deps.db, flow.acme.key, id) ?? {}
+    assert.equal(revision, isTold ? 2 : 1)
+    assert.equal(/The certificate had expired/.test(JSON.stringify(document)), isTold)
+    assert.equal(/the notes may say more/.test(JSON.stringify(document)), isTold)
+    assert.match(JSON.stringify(document), /CartDown/)
+  })
+}
 
 test('with auto-resolve off an incident stays in monitoring', async (t) => {
   const flow = makeFlow(t)

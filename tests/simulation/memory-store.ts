@@ -187,6 +187,8 @@ const FACTS: Answers = {
     const wanted = [...alerts.values()].filter((one) => rowIds.includes(one.live.rowId))
     return new Map(wanted.map((one) => [one.live.rowId, one.labels]))
   },
+  // The simulation compares the live state. A postmortem does not change it.
+  alertsOfDraft: () => null,
   mergedInto: ({ timeline, incidents }, rowId, { incidentId }) => {
     const isMove = ({ kind }: { readonly kind: string }) => kind === 'merged' || kind === 'status'
     const last = timeline.findLast((one) => one.incidentId === incidentId && isMove(one))

@@ -52,6 +52,8 @@ export type Facts = {
   readonly notes: { readonly asked: { readonly incidentId: number }; readonly found: Notes }
   /** The number of the incident into which an incident was merged, or null. */
   readonly mergedInto: { readonly asked: { readonly incidentId: number }; readonly found: number | null }
+  /** How many alerts an incident has whose newest postmortem is a draft; null if it has none, or a final one. */
+  readonly alertsOfDraft: { readonly asked: { readonly incidentId: number }; readonly found: number | null }
   /** The event of a cluster that happened at this time; null if it is not stored. */
   readonly event: { readonly asked: Happened; readonly found: Stored | null }
   /** What the newest event of an alert said while it fired with this severity, or null. */

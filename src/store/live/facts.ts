@@ -48,6 +48,10 @@ const READERS: Readers = {
     if (last?.kind !== 'merged' || last.ref === null) return null
     return findIncident(db, organizationId, last.ref.replace('incident/', ''))?.number ?? null
   },
+  alertsOfDraft: (db, _, asked) => {
+    const newest = db.first(newestPostmortem, asked)
+    return newest?.state === 'draft' ? (newest.alerts ?? 0) : null
+  },
   event: (db, organizationId, asked) => {
     const found = db.first(eventOf, { organizationId, ...asked })
     return found ? { rowId: found.id, id: uuidFromBytes(found.uuid) } : null
@@ -196,6 +200,21 @@ const lastMoveOf = query<{ incidentId: number }>()((sql, hole) =>
     .where('incident_id', '=', hole('incidentId'))
     .where('kind', 'in', ['merged', 'status'])
     .orderBy('id', 'desc')
+    .limit(1),
+)
+const newestPostmortem = query<{ incidentId: number }>()((sql, hole) =>
+  sql
+    .selectFrom('postmortems')
+    .select('state')
+    .select((eb) =>
+      eb
+        .selectFrom('alerts')
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .where('alerts.incident_id', '=', hole('incidentId'))
+        .as('alerts'),
+    )
+    .where('postmortems.incident_id', '=', hole('incidentId'))
+    .orderBy('revision', 'desc')
     .limit(1),
 )
 const alertByUuid = query<{ organizationId: number; uuid: Buffer }>()((sql, hole) =>

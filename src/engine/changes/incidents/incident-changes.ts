@@ -147,14 +147,23 @@ function statusChange(before: LiveIncident, status: IncidentStatus, now: number)
 }
 
 /**
- * Adds a note to the timeline.
+ * Adds a note to the timeline. Many notes that name the cause come after the resolution: they make the postmortem due again.
  * @throws IncmonError `not-found`; `conflict` if the incident has too many notes
  */
 export function addNote(ctx: Context, id: string, text: string, actor: string, now: number): void {
   const incident = requireIncident(ctx, id)
   refuseText(ctx, incident, text, 1)
   addEntry(ctx, incident, { at: now, kind: 'note', code: null, text, actor, ref: null })
-  ctx.put.incident({ ...incident, touchedAt: now }, incident)
+  const noted = { ...incident, touchedAt: now }
+  ctx.put.incident(noted, incident)
+  if (incident.status === 'resolved' && canRewrite(ctx, incident))
+    ctx.emit({ kind: 'postmortem-due', incident: noted, at: now })
+}
+
+/** Returns whether the postmortem is a draft and would tell of the same alerts: some may belong to another incident by now. */
+function canRewrite(ctx: Context, { rowId, alertCount }: LiveIncident): boolean {
+  const asked = { incidentId: rowId }
+  return ctx.fact('mergedInto', asked) === null && ctx.fact('alertsOfDraft', asked) === alertCount
 }
 
 const MAX_NOTES = BUDGETS.notes.value
