@@ -396,7 +396,7 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
   ],
   [
     'critical by its alerts and not as a user declared it',
-    /\*\*Critical for:\*\* 10 min \(/,
+    /\*\*Critical for:\*\* 10 min, by its alerts; without them, its severity is error \(/,
     textOf({ alerts: [ofPay] }, { ...MANUAL, severity: 'error', severe: { severity: 'critical', ms: 10 * MINUTE } }),
     textOf({}, { ...MANUAL, severity: 'error', severe: { severity: 'critical', ms: 10 * MINUTE } }),
   ],

@@ -137,7 +137,9 @@ function criticalText(facts: GroupedFacts): string {
   // A critical alert makes an incident critical that a user declared to be milder.
   const isDeclared = severity === incident.severity || facts.alerts.every((one) => one.severity !== severity)
   const as = severity === 'critical' ? '' : ` with the severity ${severity}`
-  const who = isDeclared ? `, as declared by ${declarerOf(facts)}${as}` : ''
+  const who = isDeclared
+    ? `, as declared by ${declarerOf(facts)}${as}`
+    : `, by its alerts; without them, its severity is ${incident.severity}`
   return `${formatSeconds(severe)}${until}${who}`
 }
 
