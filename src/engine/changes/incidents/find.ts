@@ -2,11 +2,9 @@
 import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
 import { IncmonError } from '../../../domain/error.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
-import { countedNames, type EntryFacts } from '../../../domain/incident/timeline-entry.ts'
-import { MINUTE } from '../../../domain/units.ts'
 import type { Context } from '../../state/context.ts'
 import type { OrganizationState } from '../../state/state.ts'
-import { alertsOf, senderOf } from '../conditions.ts'
+import { alertsOf } from '../conditions.ts'
 
 export const NO_INCIDENT = 'this incident does not exist'
 
@@ -32,24 +30,6 @@ export function firingIn(state: OrganizationState, { rowId, serviceId, problem }
   return [serviceId, ...problem.others]
     .flatMap((service) => alertsOf(state, service))
     .filter(({ incidentId, alert }) => incidentId === rowId && alert.status === 'firing' && alert.source !== 'ci')
-}
-
-/** Returns which alerts fire when a user resolves an incident, for the timeline, or null if every alert has ended. */
-export function firingAfterwards(state: OrganizationState, incident: LiveIncident, now: number): EntryFacts | null {
-  const firing = firingIn(state, incident)
-  if (firing.length === 0) return null
-  const code = firing.some((one) => isReported(state, one, now)) ? 'firing' : 'unreported'
-  return { code, alerts: countedNames(firing.map(({ alert }) => alert)) }
-}
-
-/** Returns whether an alert is reported as firing: it has not expired, and the heartbeat of its sender is not missing. */
-function isReported(state: OrganizationState, live: LiveAlert, now: number): boolean {
-  const { expiresAt, source, lastSeenAt } = live.alert
-  if (expiresAt !== null) return expiresAt > now
-  // Kubernetes repeats what goes on, but seldom reports an end.
-  if (source === 'cluster') return lastSeenAt > now - MINUTE
-  const { sender } = senderOf(state, live)
-  return !sender || sender.heartbeatAt === null || sender.heartbeatDueAt !== null
 }
 
 /**

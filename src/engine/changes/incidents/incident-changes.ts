@@ -1,4 +1,6 @@
 /** Manual incident changes: open, edit, add a note. */
+
+import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
 import { BUDGETS } from '../../../domain/budgets.ts'
 import { IncmonError } from '../../../domain/error.ts'
 import { acknowledged } from '../../../domain/incident/acknowledgement.ts'
@@ -6,14 +8,17 @@ import type { IncidentStatus } from '../../../domain/incident/incident.ts'
 import { begunAt, regraded, withRating } from '../../../domain/incident/lasted.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import { alarmed, begun, left, NO_PROBLEM, reopened } from '../../../domain/incident/problem.ts'
+import { countedNames, type EntryFacts } from '../../../domain/incident/timeline-entry.ts'
 import { distinct } from '../../../domain/order.ts'
 import { rank, type Severity } from '../../../domain/severity.ts'
 import { countOf, formatCount } from '../../../domain/text.ts'
+import { MINUTE } from '../../../domain/units.ts'
 import type { Context } from '../../state/context.ts'
-import { conditionsOf } from '../conditions.ts'
+import type { OrganizationState } from '../../state/state.ts'
+import { conditionsOf, senderOf } from '../conditions.ts'
 import { evaluate } from '../evaluate.ts'
 import { edits, noteEdits } from './edits.ts'
-import { firingAfterwards, requireIncident } from './find.ts'
+import { firingIn, requireIncident } from './find.ts'
 import { addAlerts, addEntry, moveIncident, openIncident, suppress } from './incidents.ts'
 
 /**
@@ -83,6 +88,24 @@ export function changeIncident(ctx: Context, id: string, change: IncidentChange,
   if (after.status === 'resolved') suppress(ctx, before.serviceId)
   evaluate(ctx, before.serviceId, now)
   return true
+}
+
+/** Returns which alerts fire when a user resolves an incident, for the timeline, or null if every alert has ended. */
+function firingAfterwards(state: OrganizationState, incident: LiveIncident, now: number): EntryFacts | null {
+  const firing = firingIn(state, incident)
+  if (firing.length === 0) return null
+  const code = firing.some((one) => isReported(state, one, now)) ? 'firing' : 'unreported'
+  return { code, alerts: countedNames(firing.map(({ alert }) => alert)) }
+}
+
+/** Returns whether an alert is reported as firing: it has not expired, and the heartbeat of its sender is not missing. */
+function isReported(state: OrganizationState, live: LiveAlert, now: number): boolean {
+  const { expiresAt, source, lastSeenAt } = live.alert
+  if (expiresAt !== null) return expiresAt > now
+  // Kubernetes repeats what goes on, but seldom reports an end.
+  if (source === 'cluster') return lastSeenAt > now - MINUTE
+  const { sender } = senderOf(state, live)
+  return !sender || sender.heartbeatAt === null || sender.heartbeatDueAt !== null
 }
 
 /** Refuses to reopen an incident that was merged: its alerts belong to the other one. */
