@@ -206,9 +206,12 @@ test('what a user left on and ended under a silence opens a new incident when it
 })
 
 test('what joins what a user left on does not count its time under a silence', async (t) => {
-  const { fires, texts } = await leftOn(t, { resolved: 3, from: 4, to: 10 })
+  const { fires, ends, until, texts } = await leftOn(t, { resolved: 3, from: 4, to: 10 })
   await fires(15, 'cart', 'Full')
-  assert.match(texts.at(-1) ?? '', /since 12:10 UTC \(5 min, 8 min in all\)/)
+  await ends(16, 'cart', 'Full')
+  await ends(16, 'cart')
+  await until(18)
+  assert.match(texts.at(-1) ?? '', /critical for 9 min in all, until 12:16 UTC, not counting 6 min under a silence/)
 })
 
 test('the end of a silence is told although its incident was merged into another one that has ended', async (t) => {

@@ -9,7 +9,7 @@ import fc from 'fast-check'
 import { createChannel } from '../../src/actions/channels.ts'
 import { recordSent, retake, settleMessage, takeMessage } from '../../src/actions/messages.ts'
 import { remind } from '../../src/actions/notifications.ts'
-import { isPartOf } from '../../src/domain/incident/merge.ts'
+import { isPartOf } from '../../src/domain/text.ts'
 import { listDueChannels } from '../../src/store/notification/outbox.ts'
 import {
   changeIncident,

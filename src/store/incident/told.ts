@@ -5,7 +5,6 @@ import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { CALM, type MessageKind, OVER } from '../../domain/notification/kind.ts'
 import type { Untold } from '../../domain/notification/truth.ts'
 import { isPartOf } from '../../domain/text.ts'
-import type { MessageFacts } from '../notification/outbox.ts'
 import type { Db } from '../sqlite/open.ts'
 import { insertRows, listed, query } from '../sqlite/query.ts'
 import { selectIncidents, toLiveIncident } from './live-incidents.ts'
@@ -97,7 +96,7 @@ export function listToldNames(db: Db, channelId: number, incident: Pick<LiveInci
 }
 
 /** What a message has told: conditions, and the UUIDs of further alerts of them. `isMerged`: it tells of a merge. */
-type ToldFacts = Pick<MessageFacts, 'names' | 'others'> & { readonly isMerged: boolean }
+type ToldFacts = { readonly names: readonly string[]; readonly others: readonly string[]; readonly isMerged: boolean }
 
 /**
  * Lists what messages have told a channel about an incident, and about those that were merged into it and whose problems go
@@ -116,7 +115,7 @@ export function listToldFacts(
     .where('outbox.incident_id', 'in', listed(JSON.stringify([rowId, ...merged])))
     .where('outbox.channel_id', '=', channelId)
   const told = db.all(own.where('outbox.status', '!=', 'failed').orderBy('outbox.id')).map((one) => {
-    const { names = [], others = [], mergedInto = null }: Partial<MessageFacts> = JSON.parse(one.facts)
+    const { names = [], others = [], mergedInto = null } = JSON.parse(one.facts)
     const later = (one.sent && JSON.parse(one.sent).named?.[id]) ?? []
     return { ...one, names: [...names, ...later], others, isMerged: mergedInto !== null }
   })
@@ -128,7 +127,7 @@ export function listToldFacts(
 }
 
 /** Returns whether messages have named a condition, maybe after another service, to which it belonged then. */
-export function hasNamed(facts: readonly Pick<MessageFacts, 'names'>[], name: string): boolean {
+export function hasNamed(facts: readonly Pick<ToldFacts, 'names'>[], name: string): boolean {
   return facts.some(({ names }) => names.some((one) => one === name || isPartOf(one, name)))
 }
 
