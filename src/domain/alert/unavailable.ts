@@ -95,13 +95,19 @@ export function unavailable(alert: Watched, now: number, context: Circumstances)
 export function incidentDueAt(alert: Watched, now: number, context: Circumstances): number | null {
   const periods = ongoingPeriods(alert, now, context)
   const own = earliest(periods.map((period) => verdictOf(period, alert, context, periods)))?.at ?? null
-  return own ?? (context.planned || !isFleeting(alert.name) ? null : repeatedAt(periods))
+  const isCounted = periods.length > 0 && !context.planned && isFleeting(alert.name)
+  return own ?? (isCounted ? repeatedAt(firingPeriodsOf(alert.evidence, { name: alert.name, ...context })) : null)
 }
 
-/** Returns when a moment had happened often enough, if those of all objects are counted; null if it has not. */
-function repeatedAt(periods: readonly FiringPeriod[]): number | null {
+/**
+ * Returns when a moment had happened often enough, if those of all objects are counted, each of which goes on until the
+ * next; null if it has not.
+ */
+function repeatedAt(all: readonly FiringPeriod[]): number | null {
+  const periods = all.filter(({ recoveredAt }) => recoveredAt === null).sort((a, b) => a.lastAt - b.lastAt)
+  const ended = periods.findLastIndex(({ quietAt }, index) => quietAt < (periods[index + 1]?.since ?? quietAt))
   let count = 0
-  for (const period of [...periods].sort((a, b) => a.lastAt - b.lastAt)) {
+  for (const period of periods.slice(ended + 1)) {
     count += period.count
     if (count >= REPEATS) return period.lastAt
   }

@@ -1,5 +1,5 @@
 /** Decides when incidents open, change and end automatically. Start here. */
-import { incidentDueAt } from '../alert/unavailable.ts'
+import { BACKLOG, incidentDueAt } from '../alert/unavailable.ts'
 import { isNotification } from '../event/event.ts'
 import { circumstancesOf, isDrained } from '../health/health.ts'
 import { earliest } from '../instant.ts'
@@ -37,9 +37,11 @@ export function decide(situation: Situation): Decision {
   const ignored = current ? new Set<string>() : ignoredAlerts(situation)
   const isMuted = situation.suppressed && situation.muted.length > 0
   const suppressed = isMuted || situation.critical.some(({ alertId }) => ignored.has(alertId))
-  const isDue = ({ dueAt }: { readonly dueAt: number | null }) => dueAt !== null && dueAt <= now
+  // A late report of what is on does not say that it is over.
+  const isDue = ({ alert: { name }, dueAt }: (typeof causes)[number]) =>
+    dueAt !== null && dueAt <= now + (current?.problem.firing.includes(name) ? BACKLOG : 0)
   const due = causes.filter(isDue).map(({ alert }) => (current ? alert : sinceBegun(alert, alert.hasIncident)))
-  const pending = causes.flatMap(({ dueAt }) => (dueAt !== null && dueAt > now ? [dueAt] : []))
+  const pending = causes.flatMap((cause) => (cause.dueAt !== null && !isDue(cause) ? [cause.dueAt] : []))
   const joining = situation.joins ? joiningOf(situation) : []
   const alertIds = joining.slice(0, MAX_JOINING).map(({ uuid }) => uuid)
   if (current) {
@@ -160,8 +162,6 @@ export const STILL_FIRING_AFTER = 30 * MINUTE
 export function firingText(count: number): string {
   return `${countOf(count, 'alert')} ${count === 1 ? 'is' : 'are'} still firing`
 }
-
-// Follows an unresolved incident.
 
 /** How long an incident that a user has touched stays in monitoring. */
 const TOUCHED = 24 * HOUR

@@ -1,7 +1,7 @@
 /** Finds the ends of conditions, and what goes on of other services whose incidents were merged into one. */
 
 import { worseEndOf } from '../../../domain/alert/fingerprints.ts'
-import { incidentDueAt } from '../../../domain/alert/unavailable.ts'
+import { BACKLOG, incidentDueAt } from '../../../domain/alert/unavailable.ts'
 import { circumstancesOf, healthOf, isDrained } from '../../../domain/health/health.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import type { Burning, Ended } from '../../../domain/incident/problem.ts'
@@ -73,7 +73,9 @@ export function burningElsewhere(ctx: Context, incident: LiveIncident, now: numb
       // What Kubernetes reports anew opens an incident of its own as soon as it is due.
       const isAnew = by === 'events' && found && found.begunAt > found.startsAt
       const dueAt = isAnew ? incidentDueAt(found, now, circumstancesOf(found, drained)) : now
-      return found && dueAt !== null && dueAt <= now ? [{ ...found, name: nameOf(found.name) }] : []
+      if (!found || dueAt === null) return []
+      const name = nameOf(found.name)
+      return dueAt <= now + (incident.problem.firing.includes(name) ? BACKLOG : 0) ? [{ ...found, name }] : []
     })
   })
 }
