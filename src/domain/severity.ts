@@ -3,6 +3,7 @@
 import type { AlertDraft } from './event/event.ts'
 import { cacheByName } from './memoize.ts'
 import { isPlaceholder } from './placeholder.ts'
+import { cutText } from './text.ts'
 
 /** Worst first. */
 export const SEVERITIES = ['critical', 'error', 'warning', 'info'] as const
@@ -59,7 +60,7 @@ const MAX_SAID = 100
  */
 export function severityOf(draft: AlertDraft): { severity: Severity | 'none'; raw: string | null; rule: string } {
   const found = findSeverity(draft)
-  const raw = found?.raw.slice(0, MAX_SAID).toWellFormed() ?? null
+  const raw = found ? cutText(found.raw, MAX_SAID).toWellFormed() : null
   if (draft.nature === 'no-data')
     return { severity: 'warning', raw, rule: 'no data: a problem with the monitoring itself' }
   if (!found) return { severity: 'warning', raw: null, rule: 'no severity label' }

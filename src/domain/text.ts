@@ -1,5 +1,5 @@
 /** Formats times, durations, counts, names and lists. */
-import { once } from './memoize.ts'
+import { copyOf, once } from './memoize.ts'
 
 /** The number of names that `joinNames` lists. */
 export const LISTED = 8
@@ -113,6 +113,17 @@ export function isPartOf(condition: string, name: string): boolean {
 /** Returns the service after which `conditionOf` named a condition; null if it named none. */
 export function partOf(condition: string, name: string): string | null {
   return isPartOf(condition, name) ? condition.slice(name.length + OF.length) : null
+}
+
+/** Returns at most `length` characters of a text. The result does not keep a longer text in memory. */
+export function cutText(text: string, length: number): string {
+  return text.length <= length ? text : copyOf(text.slice(0, length)).toWellFormed()
+}
+
+/** Returns the text without spaces around it. The result keeps at most `length` spaces of the original in memory. */
+export function trimmed(text: string, length: number): string {
+  const inner = text.trim()
+  return text.length - inner.length <= length ? inner : copyOf(inner)
 }
 
 /** Returns the text without full stops and spaces at its end. */

@@ -1,6 +1,7 @@
 /** Reads single fields of an alert from Alertmanager or Grafana. */
 import type { AlertDraft, Labels } from '../domain/event/event.ts'
 import { digest, labelFingerprint } from '../domain/event/fingerprint.ts'
+import { cutText, trimmed } from '../domain/text.ts'
 import { type draftText, type Fields, isUnset, linksOf, numberOf, optionalText, type Warn } from './fields.ts'
 
 export type Source = AlertDraft['source']
@@ -20,12 +21,14 @@ export function fingerprintOf(item: Fields, sent: Labels): string {
   return fingerprint !== null && fingerprint.length <= 128 ? fingerprint : labelFingerprint(sent)
 }
 
+const MAX_NAME = 1024
+
 export function nameOf(labels: Labels, warn: Warn): string {
   const { alertname = '', rulename = '' } = labels
   const isBlind = NO_DATA.has(alertname) && !isUnset(rulename)
   const candidates = [isBlind ? `${rulename} (${alertname})` : alertname, rulename, labels.__name__ ?? '']
   const found = candidates.find((candidate) => !isUnset(candidate)) ?? substituteName(labels, warn)
-  return found.trim().slice(0, 1024).toWellFormed()
+  return cutText(trimmed(found, MAX_NAME), MAX_NAME).toWellFormed()
 }
 
 /** Labels in which other programs put the name of an alert or check, most common first. */

@@ -2,6 +2,7 @@
 
 import type { Commit, Intake, Job, JobDraft, OtherDraft, PipelineDraft, Project } from '../domain/event/event.ts'
 import { lastOfEachName } from '../domain/event/pipeline.ts'
+import { cutText } from '../domain/text.ts'
 import {
   at,
   type Fields,
@@ -151,7 +152,7 @@ function commitOf(hook: Fields): Commit | null {
   const [title = ''] = (optionalText(hook, 'commit.title', 'commit.message') ?? '').trim().split(/[\r\n]/)
   if (title === '') return null
   return {
-    title: title.slice(0, MAX_TITLE).toWellFormed(),
+    title: cutText(title, MAX_TITLE).toWellFormed(),
     author: optionalText(hook, 'commit.author.name', 'commit.author_name'),
   }
 }

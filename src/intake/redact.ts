@@ -1,6 +1,6 @@
 /** Redacts secrets in payloads before they are stored, logged or shown. */
 
-import { cacheByName } from '../domain/memoize.ts'
+import { cacheByName, copyOf } from '../domain/memoize.ts'
 import { GITLEAKS_RULES } from './gitleaks/rules.ts'
 
 export const REDACTED = '[redacted]'
@@ -135,7 +135,7 @@ export function redactAndCut(text: string, length: number): string {
   const clean = replaceSecrets(searched)
   // The searched part can itself end in the middle of a secret, so its last `BEYOND_CUT` characters are never returned.
   const safe = searched.length < text.length ? clean.length - BEYOND_CUT : clean.length
-  return clean.slice(0, Math.max(0, Math.min(length, safe))).toWellFormed()
+  return copyOf(clean.slice(0, Math.max(0, Math.min(length, safe)))).toWellFormed()
 }
 
 function replaceSecrets(text: string): string {

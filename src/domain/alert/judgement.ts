@@ -2,6 +2,7 @@
 
 import type { Labels } from '../event/event.ts'
 import type { StoredEvent } from '../event/stored-event.ts'
+import { cutText } from '../text.ts'
 import type { Signal } from './alert.ts'
 
 export type DraftJudgement = {
@@ -48,8 +49,7 @@ const MAX_READ = 4 * LINE_LENGTH
 /** Shortens a sender's text to one line of at most 300 characters. */
 export function oneLine(text: string): string {
   // The pattern does not match single spaces, so most strings are not copied.
-  const line = text
-    .slice(0, MAX_READ)
+  const line = cutText(text, MAX_READ)
     .replace(/\s{2,}|[^\S ]/g, ' ')
     .trim()
   return line.length <= LINE_LENGTH ? line : `${line.slice(0, LINE_LENGTH - 1).toWellFormed()}…`

@@ -1,6 +1,7 @@
 /** Finds the service that an event belongs to. Start here. */
 
 import type { ClusterDraft, Draft, KubernetesObject } from '../event/event.ts'
+import { copyOf } from '../memoize.ts'
 import { attributeLabels, labelNames, namedObject, nodeOfLabels } from './from-labels.ts'
 import { attributeObject, objectNames } from './from-object.ts'
 import { ANY_NAMESPACE, attributeCi, projectNames } from './from-project.ts'
@@ -85,7 +86,7 @@ export function nodeOf(draft: Draft): string | null {
   if (draft.source === 'ci') return null
   if (draft.source !== 'cluster') {
     const node = nodeOfLabels(draft.labels)
-    return node === null ? null : shortened(node)
+    return node === null ? null : copyOf(shortened(node))
   }
   const { kind, name, node } = draft.object
   return shortened((kind.toLowerCase() === 'node' ? name : node)?.trim() ?? '') || null

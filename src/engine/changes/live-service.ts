@@ -2,6 +2,7 @@
 
 import type { ReceivedEvent } from '../../domain/alert/late-events.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
+import { copyOf } from '../../domain/memoize.ts'
 import type { ServiceKey } from '../../domain/service/service.ts'
 import type { Context } from '../state/context.ts'
 import { awaitedName } from '../state/state.ts'
@@ -15,7 +16,7 @@ export function createLiveService(ctx: Context, key: ServiceKey, now: number): L
     rowId: ctx.rowId('services'),
     id: ctx.newId(),
     organizationId: ctx.state.rowId,
-    ...{ cluster, namespace, name },
+    ...{ cluster: copyOf(cluster), namespace: copyOf(namespace), name: copyOf(name) },
     health: { status: 'healthy', score: 100, penalties: [] },
     healthySince: now,
     suppressed: false,

@@ -6,6 +6,7 @@ import type { Context } from 'hono'
 import * as v from 'valibot'
 import { IncmonError } from '../../domain/error.ts'
 import { parseBound } from '../../domain/instant.ts'
+import { trimmed } from '../../domain/text.ts'
 import { cleanText, parseBody } from '../../intake/json.ts'
 import { freeBytes, type PendingBodies } from '../../server/connection/pending-bodies.ts'
 import { onUnreadableBody } from '../../server/connection/unreadable.ts'
@@ -23,13 +24,15 @@ const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;\s*charset="?utf-8"?\
 const NOT_JSON =
   'the Content-Type is not JSON in UTF-8; send a Content-Type: application/json header (curl -d sends a form unless you add -H "Content-Type: application/json")'
 
+/** The number of characters around a text that can stay in memory with it. */
+const MAX_SPACES = 100
+
 /** User-supplied text: trimmed, `min` to `max` characters. `min` is 0 if the text can be empty. */
 export function textField(max: number, min: 0 | 1 = 1) {
   return v.pipe(
     v.string('expected a string'),
     v.metadata(min === 0 ? { maxLength: max } : { minLength: min, maxLength: max }),
-    v.transform(cleanText),
-    v.trim(),
+    v.transform((text) => trimmed(cleanText(text), MAX_SPACES)),
     v.minLength(min, 'empty; write at least one character'),
     v.maxLength(max, `too long; at most ${max} characters`),
   )

@@ -152,4 +152,11 @@ export const LIMITS: readonly Row[] = [
     [{ file: 'tests/store/rescued.test.ts', name: /where one has been used|starts with a new one/ }],
     'mutant: accepted-empty',
   ),
+  row(
+    61,
+    'Long texts of which a name is kept in memory',
+    'nothing keeps the rest of the text',
+    [{ file: 'tests/http/kept-texts.test.ts' }],
+    'mutant: kept-parts',
+  ),
 ]

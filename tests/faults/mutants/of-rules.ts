@@ -373,6 +373,14 @@ export const RULE_MUTANTS: readonly Mutant[] = [
     only: 'different fields',
   },
   {
+    name: 'kept-parts',
+    file: 'src/domain/memoize.ts',
+    from: '`.slice(1)',
+    to: '`.slice(1) && text',
+    test: 'tests/http/kept-texts.test.ts',
+    only: 'the name of an alert',
+  },
+  {
     name: 'alerts-at-once',
     file: 'src/workers/reader.ts',
     from: 'findAlertGroups, findAlertsJson, findGroupsJson }',
