@@ -126,6 +126,26 @@ test('Ten mebibytes of brackets are refused within a quarter of a second', () =>
   assertQuick(250, () => refused(body, /nested/))
 })
 
+const LONG_NUMBERS = [
+  `1.${'7'.repeat(25)}e-300`,
+  '123456789012345678901',
+  `0.${'0'.repeat(300)}1`,
+  '12345678.901234567890123',
+]
+
+for (const number of LONG_NUMBERS) {
+  test(`A thousand numbers such as ${number.slice(0, 30)} are allowed, and more are refused before they are parsed`, () => {
+    const body = (count: number) => Buffer.from(`[${Array(count).fill(number).join(', ')}]`)
+    assert.deepEqual(parseBody(body(1_000)), Array(1_000).fill(Number(number)))
+    refused(body(1_001), /more than 1000 numbers with more than 19 digits; send them as strings/)
+  })
+}
+
+test('Numbers of up to 19 digits, and digits in strings, do not count as long', () => {
+  const numbers = Array(2_000).fill('-1234567890.123456789e-10, "12345678901234567890123"').join(',')
+  assert.equal((parseBody(Buffer.from(`[${numbers}]`)) as unknown[]).length, 4_000)
+})
+
 test('Brackets and commas in strings do not count', () => {
   const text = JSON.stringify({ a: `${'['.repeat(100)}\\"${'{'.repeat(100)}`, b: ','.repeat(MAX_VALUES + 1) })
   assert.deepEqual(parse(text), JSON.parse(text))

@@ -373,6 +373,14 @@ export const RULE_MUTANTS: readonly Mutant[] = [
     only: 'different fields',
   },
   {
+    name: 'endless-digits',
+    file: 'src/intake/json-limits.ts',
+    from: 'longNumbers > MAX_LONG_NUMBERS',
+    to: 'longNumbers < 0',
+    test: 'tests/intake/json.test.ts',
+    only: 'A thousand numbers',
+  },
+  {
     name: 'kept-parts',
     file: 'src/domain/memoize.ts',
     from: '`.slice(1)',
