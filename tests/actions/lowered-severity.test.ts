@@ -3,9 +3,11 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createChannel } from '../../src/actions/channels.ts'
 import { remind } from '../../src/actions/notifications.ts'
-import { changeIncident } from '../helpers/acts.ts'
+import { parseMatchers } from '../../src/domain/silence/matcher.ts'
+import { changeIncident, createSilence } from '../helpers/acts.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
+import { ownChannel } from '../helpers/own-channel.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
 
 /** Returns a flow in which cart is down since noon, and Anna rated its incident as a warning two minutes later. */
@@ -88,3 +90,28 @@ test('they do not hear who works on it, nor that nobody does any more', async (t
     await changeIncident(deps, acme.key, incidents()[0]?.id ?? '', { status }, 'anna')
   assert.deepEqual(told(), ['opened'])
 })
+
+for (const [what, wait] of [
+  ['under a silence', 'silence'],
+  ['in quiet hours', 'quiet'],
+  ['while the receiver fails', 'failure'],
+] as const)
+  test(`a severity that a user raised and lowered further ${what} is not told as a change`, async (t) => {
+    const quietHours = { from: '12:00', to: '12:10', timeZone: 'UTC' }
+    const world = ownChannel(t, wait === 'quiet' ? [{ quietHours }] : [])
+    const { addOwn, fires, user, until, texts, receiver, deps, acme, clock } = world
+    addOwn()
+    await fires(1, 'cart')
+    await until(2)
+    const period = { startsAt: clock.now, endsAt: NOON + 10 * MINUTE, schedule: null, comment: 'work' }
+    if (wait === 'silence')
+      await createSilence(deps, acme.key, { ...period, matchers: parseMatchers('service="cart"') }, 'anna')
+    if (wait === 'failure') receiver.status = 503
+    await user(3, { severity: 'error' })
+    await user(5, { severity: 'critical' })
+    await user(7, { severity: 'warning' })
+    receiver.status = 200
+    await until(20)
+    assert.doesNotMatch(texts.join(' | '), /changed by/)
+    assert.match(texts.at(-1) ?? '', wait === 'failure' ? /^cart has been critical/ : /^cart has had a warning since/)
+  })

@@ -6,6 +6,7 @@ import { remind } from '../../src/actions/notifications.ts'
 import { changeIncident, createIncident, mergeIncidents } from '../helpers/acts.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
+import { ownChannel } from '../helpers/own-channel.ts'
 import { pump } from '../helpers/pump.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
 
@@ -194,3 +195,29 @@ test('two merges in a row name each condition after its own service only', async
   const over = told().find((text) => text.startsWith('recovered')) ?? ''
   assert.match(over, /It was: C: C fires; A of a and B of b\./)
 })
+
+for (const [what, rules, expected] of [
+  ['a channel that knows both', [], /^cart: Dana merged the incident into “Typo”, where Down of cart goes on\./],
+  [
+    'a channel that knows only the declared one',
+    [{ services: ['shop'] }],
+    /^shop: Dana merged an incident that goes on into this one: Down of cart\./,
+  ],
+  ['a channel that knows only the critical one', [{ minSeverity: 'critical' }], /merged/],
+] as const)
+  test(`after a critical incident is merged into a declared one, ${what} hears of a merge and no changed severity`, async (t) => {
+    const { addOwn, fires, ends, until, texts, deps, acme, service, incidents } = ownChannel(t, [...rules])
+    await fires(0.5, 'shop')
+    await ends(0.7, 'shop')
+    await until(40)
+    addOwn()
+    const serviceId = service('shop')?.id ?? ''
+    await createIncident(deps, acme.key, { title: 'Typo', serviceId, severity: 'error' }, 'anna')
+    await fires(41, 'cart')
+    await until(42)
+    const idOf = (title: RegExp) => incidents().find((one) => title.test(one.title))?.id ?? ''
+    await mergeIncidents(deps, acme.key, { from: idOf(/^cart/), into: idOf(/^Typo/) }, 'Dana')
+    await until(43)
+    assert.match(texts.at(-1) ?? '', expected)
+    assert.doesNotMatch(texts.join(' | '), /changed by/)
+  })

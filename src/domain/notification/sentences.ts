@@ -76,7 +76,7 @@ export function titleOf(item: MessageItem, context: MessageContext): string {
       return `${recoveryText(item, name)}: ${goesOnText(item) === '' ? 'it' : 'what is over'} ${pastText(item, context)}${isInferred(item) ? NO_END : ''}.`
     case 'again':
       if (actor !== null)
-        return `${name}: ${actor} merged an incident that goes on into this one: ${namedUpTo(names, NAMED)}.`
+        return `${subjectOf({ service, incident })}: ${actor} merged an incident that goes on into this one: ${namedUpTo(names, NAMED)}.`
       if (problem.covered !== null) return `${lasting}.`
       if (!item.wasWrong) return `${state} again: ${againText(item) || lasting}.`
       // Either a repeat arrived, or the heartbeat of the sender ended with the alerts.

@@ -4,7 +4,7 @@ import { type Rated, severityNow } from '../incident/lasted.ts'
 import type { LiveIncident } from '../incident/live-incident.ts'
 import { digestAtOf } from '../incident/opening.ts'
 import { COMES_BACK_WITHIN, type Phase, type Problem, phaseOf, settledAtOf } from '../incident/problem.ts'
-import type { Severity } from '../severity.ts'
+import { rank, type Severity } from '../severity.ts'
 import type { MessageKind } from './kind.ts'
 
 export type Queued = {
@@ -23,8 +23,9 @@ export type Queued = {
   readonly isKnown: boolean
   /** When the postmortem of the incident became due that is not written yet; null if there is none. */
   readonly postmortemDueAt: number | null
-  /** The severity before it changed. */
+  /** The severity before it changed, and whether a user raised it. That a user lowers it is not told. */
   readonly severityBefore: Severity | null
+  readonly isRaised?: boolean
   readonly incident: Rated & Pick<LiveIncident, 'status' | 'acknowledgedAt'>
 }
 
@@ -78,7 +79,7 @@ export function verdictOf(queued: Queued, now: number): Verdict {
 }
 
 function verdictOnProblem(
-  { kind, names, isTold, isKnown, isTakenBack, isEnded, severityBefore, incident }: Queued,
+  { kind, names, isTold, isKnown, isTakenBack, isEnded, severityBefore, isRaised, incident }: Queued,
   now: number,
 ): Verdict {
   const { status, problem } = incident
@@ -98,9 +99,11 @@ function verdictOnProblem(
     case 'escalation':
       if (status !== 'open') return drop(incident.acknowledgedAt === null ? 'over' : 'acknowledged')
       return phase === 'on' ? SEND : drop(phase === 'muted' ? 'silence' : 'over')
-    case 'severity':
+    case 'severity': {
+      const rise = rank(severityNow(incident)) - rank(severityBefore ?? 'info')
       // For a problem that is over, another severity is a correction.
-      return severityNow(incident) === severityBefore ? drop('changed') : whileOn(phase, problem, now)
+      return rise === 0 || (isRaised && rise < 0) ? drop('changed') : whileOn(phase, problem, now)
+    }
     case 'recovered':
       // Somebody can have resolved the incident although the problem goes on.
       if (phase !== 'off' || problem.isSuppressed) return drop('changed')

@@ -111,6 +111,7 @@ function toQueued(row: InferResult<ReturnType<typeof queued>>[number]): QueuedEn
     others,
     isEnded: isEnded === 1,
     isTakenBack,
+    isRaised: actor !== null,
     isDigest: isDigest === 1,
     isTold: isTold === 1,
     isToldElsewhere: isTold === 0,

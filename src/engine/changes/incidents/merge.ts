@@ -52,7 +52,9 @@ export function mergeIncidents(
   const change = isBack ? null : notificationKindOf(into, after)
   // Who acknowledged the other incident works on this one, whoever merged them.
   const isTold = change === 'acknowledged'
-  moveIncident(ctx, { before: into, after, why: because, actor, now, tells: isTold ? null : change })
+  // Nobody has raised a severity: something more severe goes on in this incident.
+  const tells = change === 'severity' ? 'again' : change
+  moveIncident(ctx, { before: into, after, why: because, actor, now, tells: isTold ? null : tells })
   if (isTold) tell(ctx, after, { change, conditions: problem.firing, actor: after.acknowledgedBy, now })
   ctx.put.incident({ ...left, alertCount: 0 }, left)
   ctx.emit({ kind: 'incident-merged', from: left.rowId, into: into.rowId, ownEntries: OWN_ENTRIES })
