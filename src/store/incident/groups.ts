@@ -1,5 +1,6 @@
 /** Reads what the grouping of incidents needs: the incidents, their first alerts, and services in trouble. */
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
+import { criticalOf } from '../../domain/incident/periods.ts'
 import { wordsOf } from '../../domain/suspect/accused.ts'
 import {
   type IncidentGroup,
@@ -13,6 +14,7 @@ import { DAY } from '../../domain/units.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
+import { toProblem } from './live-incidents.ts'
 
 /** In a larger storm, only the newest incidents are grouped. */
 const MAX_INCIDENTS = 500
@@ -50,15 +52,22 @@ export function findGroupUntil(db: Db, { id, organizationId, startedAt, cause }:
   return { cause: group.cause, leader, others }
 }
 
-type Row = OpenIncident['service'] & Pick<OpenIncident, 'createdAt' | 'startedAt'> & { rowId: number; uuid: Buffer }
+type Row = OpenIncident['service'] &
+  Pick<OpenIncident, 'createdAt' | 'startedAt'> & { rowId: number; uuid: Buffer; problem: string }
 
-/** @param now whether only what fires counts in an incident in which something does: what has ended explains no more of it */
+/**
+ * @param now whether only what fires counts, or what fired last if nothing does: what has ended before explains no more of
+ * an incident
+ */
 function groupsOf(db: Db, organizationId: number, rows: readonly Row[], now = false): readonly IncidentGroup[] {
   if (rows.length < LEAST_MEMBERS) return []
-  const alerts = rows.map(({ rowId }) => {
+  const alerts = rows.map(({ rowId, problem }) => {
     const first = db.all(firstAlerts, { incidentId: rowId })
-    const firing = now ? first.filter(({ endsAt, severity }) => endsAt === null && severity !== 'info') : []
-    return firing.length > 0 ? firing : first
+    if (!now) return first
+    const firing = first.filter(({ endsAt, severity }) => endsAt === null && severity !== 'info')
+    const since = firing.length > 0 ? 0 : (criticalOf(toProblem(problem)).at(-1)?.from ?? 0)
+    const last = firing.length > 0 ? firing : first.filter(({ endsAt }) => endsAt !== null && endsAt >= since)
+    return last.length > 0 ? last : first
   })
   const changes = likelyChanges(
     db,
@@ -118,6 +127,7 @@ function incidentsWithService(sql: Db['sql']) {
       'incidents.number',
       'incidents.title',
       'incidents.created_at as createdAt',
+      'incidents.problem',
     ])
     .select(['started_at as startedAt', 'services.cluster', 'services.namespace', 'services.name'])
     .where('cause', '=', 'service')
