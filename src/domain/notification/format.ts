@@ -167,7 +167,7 @@ export function formatWebhook(
 
 /** `incident` and `service` are those of the leader. `conditions` and `alerts` are those of the new incidents. */
 function shownGroup(group: MessageGroup, items: readonly MessageItem[]) {
-  const incidents = group.incidents.map(({ isFiring: _firing, isSilenced: _silenced, ...one }) => {
+  const incidents = group.incidents.map(({ isFiring: _firing, isSilenced: _silenced, first: _first, ...one }) => {
     return { ...one, startedAt: formatInstant(one.startedAt), service: shownService(one.service) }
   })
   const leader = incidents.find(({ id }) => id === group.leader.id)

@@ -20,6 +20,8 @@ export type GroupMember = Pick<
   /** Whether silences cover all that goes on. */
   readonly isSilenced?: boolean
   readonly service: MessageItem['service']
+  /** What of it has gone on for longest, and since when; absent if that is its service since its start. */
+  readonly first?: { readonly service: MessageItem['service']; readonly since: number }
   /** The services whose conditions go on, if the incident has conditions of several; otherwise absent. */
   readonly burning?: readonly MessageItem['service'][]
 }
@@ -47,13 +49,15 @@ export function spokenOf(items: readonly MessageItem[]): readonly MessageItem[] 
 
 /** Returns the lines of the message. `items`: the incidents that are new to the channel. */
 export function groupLinesOf(group: MessageGroup, items: readonly MessageItem[], context: MessageContext) {
-  const first = group.incidents.reduce((a, b) => (b.startedAt < a.startedAt ? b : a), group.leader)
+  const firstOf = (one: GroupMember) => one.first ?? { service: one.service, since: one.startedAt }
+  const earliest = group.incidents.reduce((a, b) => (firstOf(b).since < firstOf(a).since ? b : a), group.leader)
+  const first = firstOf(earliest)
   return {
     title: groupTitleOf(group),
     body: [
       ...newTexts(items),
       knownText(burningOf(group), items),
-      `First: ${nameOf(first)} since ${momentText(first.startedAt, context)}${nowText(first)}.`,
+      `First: ${nameOf(first)} since ${momentText(first.since, context)}${nowText(earliest)}.`,
       context.cause,
       onItText(group),
       `Incidents ${numbersOf(burningOf(group))}.`,
@@ -91,7 +95,7 @@ function burningOf({ incidents }: MessageGroup): readonly GroupMember[] {
   return incidents.filter(({ isFiring }) => isFiring)
 }
 
-function nameOf({ service }: GroupMember): string {
+function nameOf({ service }: Pick<GroupMember, 'service'>): string {
   return placedName(service, serviceName(service))
 }
 

@@ -177,10 +177,19 @@ function messageGroup(
     const { uuid, problem, name, namespace, cluster, rowId, serviceId, ...incident } = row
     const service = placed({ name, namespace, cluster })
     const known = toProblem(problem)
-    const burning = listBurning(db, { rowId, serviceId, problem: known }).map((one) => placed(one.service))
+    const all = listBurning(db, { rowId, serviceId, problem: known })
+    const burning = all.map((one) => placed(one.service))
     const phase = phaseOf(known, now)
+    const first = { service: burning[0] ?? service, since: all[0]?.since ?? known.since ?? incident.startedAt }
     const state = { problem: problemAt(known, now), isFiring: phase === 'on', isSilenced: phase === 'muted' }
-    return { id: uuidFromBytes(uuid), ...incident, ...state, service, ...(burning.length > 0 ? { burning } : {}) }
+    return {
+      id: uuidFromBytes(uuid),
+      ...incident,
+      ...state,
+      service,
+      first,
+      ...(burning.length > 0 ? { burning } : {}),
+    }
   })
   const first = incidents.find(({ id }) => id === leader)
   return first ? { leader: first, cause, incidents } : null
