@@ -28,6 +28,7 @@ describe('a message accuses', () => {
     ['HttpRequestException: Connection refused (pay:8080)', 'shop/pay'],
     ['connection refused (pay-0.pay.shop.svc.cluster.local:6379)', 'shop/pay'],
     ['pay.shop.svc:8080 does not answer', 'shop/pay'],
+    ['Connection to node 1 (pay-1.pay-brokers.shop.svc/10.42.0.9:9092) could not be established', 'shop/pay'],
   ] as const)
     test(text, () => assert.equal(ofAlert(text)[0], found))
 

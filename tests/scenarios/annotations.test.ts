@@ -67,6 +67,7 @@ describe('the database is not the first suspect if', () => {
     ['only the address of the runbook names it', { summary: 'Errors', runbook_url: 'http://pg-rw.db/runbooks/orders' }],
     ['only the address of a dashboard names it', { summary: 'Errors', dashboard: 'http://pg-rw.db/d/orders' }],
     ['only a link in the description names it', { summary: 'Errors', description: 'http://pg-rw.db:9090/graph?g0=up' }],
+    ['only a link to a trace names it', { summary: 'Errors', description: 'see http://pg-rw.db:16686/trace/7f2c' }],
     ['only the advice names it', { summary: 'Errors', action: 'Connect to pg-rw.db and run VACUUM' }],
     ['nothing names it', { summary: 'Errors', description: 'More than 5 % of requests fail' }],
   ]

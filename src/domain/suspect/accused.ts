@@ -56,7 +56,8 @@ const MAX_HOSTS = 8
 const ADVICE =
   /^__|^hint$|url|link|run_?book|play_?book|dashboard|panel|image|action|remed|resol|mitigat|fix|procedure|steps|impact|doc/i
 const URL = /\b[a-z][a-z\d+.-]{1,20}:\/\/[^\s"'`<>()]+/gi
-const EXPLANATION = /runbook|playbook|grafana|dashboard|wiki|docs|confluence|kibana|\/(?:d|graph|explore|alerting)\b/i
+const EXPLANATION =
+  /runbook|playbook|grafana|dashboard|wiki|docs|confluence|kibana|jaeger|zipkin|sentry|\/(?:d|graph|explore|alerting|traces?)\b/i
 /** Longer texts are cut, because an annotation can have 64 kB. */
 const MAX_WORDS = 4_000
 
@@ -119,7 +120,8 @@ function serviceOfHost(components: Components, own: SuspectService, host: string
   const isPod = others[1] === 'svc'
   if (others.length > 0 && others[0] !== 'svc' && !isPod) return null
   const [name, namespace] = isPod ? [second ?? '', others[0]] : [first, second ?? own.namespace]
-  const candidates = [name, name.replace(OF_SERVICES, '')].map((one) => {
+  const ofPod = isPod ? [first.replace(/-\d{1,4}$/, '')] : []
+  const candidates = [name, name.replace(OF_SERVICES, ''), ...ofPod].map((one) => {
     return inCluster(components, own, one).filter((service) => {
       return service.namespace === namespace || (second === undefined && own.namespace === '')
     })
