@@ -1,5 +1,6 @@
 /** Evaluates the health of a service and updates its incidents. */
 
+import type { LiveAlert } from '../../domain/alert/live-alert.ts'
 import { isUnattributed } from '../../domain/alert/signal.ts'
 import { withoutAlike } from '../../domain/health/alike.ts'
 import { DECAY, type Health, healthOf } from '../../domain/health/health.ts'
@@ -10,6 +11,7 @@ import { sinceAgreed } from '../../domain/incident/observed.ts'
 import type { Step } from '../../domain/incident/situation.ts'
 import { earliest } from '../../domain/instant.ts'
 import { isNodeService } from '../../domain/service/node.ts'
+import { chosenLabel } from '../../domain/service/rule.ts'
 import { RUNNER_SERVICE } from '../../domain/service/run-name.ts'
 import { rank } from '../../domain/severity.ts'
 import { MINUTE } from '../../domain/units.ts'
@@ -144,18 +146,30 @@ function withNodes(
 
 /** A pod that cannot be scheduled is on no node. */
 function lacksNode({ source, status, node, failure, live }: Condition): boolean {
-  return (
-    source === 'cluster' &&
-    status === 'firing' &&
-    node === null &&
-    failure !== 'scheduling' &&
-    live.part?.kind === 'Pod'
-  )
+  if (status !== 'firing' || node !== null) return false
+  if (source !== 'cluster') return source !== 'ci' && podLabel(live) !== null
+  return failure !== 'scheduling' && live.part?.kind === 'Pod'
+}
+
+/** Returns the label of an alert that names its pod and chose the service, or null. */
+function podLabel({ alert }: LiveAlert): string | null {
+  const label = chosenLabel(alert.rules.service)
+  return label !== null && /(?:^|[_.])pod(?:[_.]?name)?$/i.test(label) ? label : null
+}
+
+/** Returns the newest pods of a Kubernetes condition, or the pod that an alert names. */
+function podsOf(ctx: Context, { source, evidence, live }: Condition): readonly string[] {
+  if (source === 'cluster') return [...new Set(evidence.seen.map(([, pod]) => pod))].slice(-MAX_PODS)
+  const { rowId } = live
+  const labels = ctx.state.unsavedLabels.get(rowId) ?? ctx.fact('labels', { rowIds: [rowId] }).get(rowId)
+  const pod = labels?.[podLabel(live) ?? '']
+  return pod === undefined ? [] : [pod]
 }
 
 function located(ctx: Context, service: LiveService, one: Condition, troubles: Iterable<NodeTrouble>): Condition {
-  const pods = [...new Set(one.evidence.seen.map(([, pod]) => pod))].slice(-MAX_PODS)
-  const known = pods.map((pod) => ctx.fact('nodeOfPod', { serviceId: service.rowId, pod })).find((it) => it !== null)
+  const known = podsOf(ctx, one)
+    .map((pod) => ctx.fact('nodeOfPod', { serviceId: service.rowId, pod }))
+    .find((it) => it !== null)
   const node = known ?? lostNode(one, troubles)
   const before = ctx.state.alerts.get(one.live.rowId)
   if (node === null || !before) return one
