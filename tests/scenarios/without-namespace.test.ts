@@ -48,6 +48,24 @@ describe('an alert belongs to the only service with its name if', () => {
   })
 })
 
+describe('of a service in production and one for testing, an alert belongs to', () => {
+  const known = [started('shop'), started('shop-staging')]
+  const stories: readonly (readonly [string, Readonly<Record<string, string>>, string])[] = [
+    ['the one in the environment that its label names', { env: 'staging' }, 'shop-staging/payment'],
+    ['the one in the environment that OpenTelemetry names', { deployment_environment: 'stg' }, 'shop-staging/payment'],
+    ['the one in production if the label says so', { environment: 'prod-eu' }, 'shop/payment'],
+    ['the one in production if the label has no known word', { env: 'blue' }, 'shop/payment'],
+    ['neither if the label names another environment', { env: 'qa' }, 'payment'],
+  ]
+  for (const [title, labels, service] of stories)
+    for (const source of ['metrics', 'dashboard'] as const)
+      test(`${title}, from ${source}`, async (t) => {
+        const items = [critical({ app: 'payment', ...labels })]
+        const body = source === 'metrics' ? alertmanager(items) : grafana(items)
+        assert.deepEqual(await servicesOf(t, known, body, source), [service])
+      })
+})
+
 describe('an alert keeps a service of its own if', () => {
   const body = alertmanager([critical({ service: 'payment' })])
   const stories: readonly (readonly [string, readonly Record<string, unknown>[], unknown, string])[] = [

@@ -2,7 +2,7 @@
  * The environments of deploys and services. A deploy changes the services of its own environment, and nothing else. Add
  * a row to `TIERS` if an environment is not recognized.
  */
-import type { Job } from '../event/event.ts'
+import type { Job, Labels } from '../event/event.ts'
 import { isBegun, isDeploy } from '../event/pipeline.ts'
 import { cacheByName } from '../memoize.ts'
 import type { Name } from './service.ts'
@@ -34,6 +34,14 @@ export const tierOf = cacheByName((name): Tier | null => {
   const found = new Set(plain.split('-').flatMap((word) => TIER_OF_WORD.get(word.replace(/\d+$/, '')) ?? []))
   return TIERS.find(([tier]) => found.has(tier))?.[0] ?? null
 })
+
+const ENVIRONMENT_LABEL = /^(?:deployment[._])?env(?:ironment)?(?:[._]name)?$/i
+
+/** Returns the environment that a label such as `env` names, or '' if none has a known word. */
+export function environmentIn(labels: Labels): string {
+  const isNamed = ([name, value]: readonly [string, string]) => ENVIRONMENT_LABEL.test(name) && tierOf(value) !== null
+  return Object.entries(labels).find(isNamed)?.[1] ?? ''
+}
 
 /** A service as far as its environment is concerned. */
 export type Placed = Name & { readonly cluster?: string }

@@ -1,11 +1,11 @@
 /** Attribution: finds the service that an item belongs to. */
 
 import { isUnattributed } from '../../domain/alert/signal.ts'
-import type { Draft } from '../../domain/event/event.ts'
+import type { Draft, Labels } from '../../domain/event/event.ts'
 import { EXAMPLE_CLUSTER } from '../../domain/example/recorded.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
 import { clusterInLabels, type Match, matchCluster } from '../../domain/service/cluster.ts'
-import { shareEnvironment } from '../../domain/service/environment.ts'
+import { environmentIn, shareEnvironment } from '../../domain/service/environment.ts'
 import type { ServiceRule } from '../../domain/service/rule.ts'
 import {
   type AliasRef,
@@ -51,7 +51,8 @@ export function matchService(state: OrganizationState, tokenCluster: string, dra
   const match = exact ?? (draft.source === 'ci' ? found.find(isNamed) : undefined)
   if (match) return { service: match, key: match, attribution, adoptedBy: null }
   const shared = findSharedService(state, { cluster, namespace, name })
-  const only = shared || draft.source === 'ci' ? null : onlyNamed(state, { cluster, namespace, name })
+  const labels = 'labels' in draft ? draft.labels : {}
+  const only = shared || draft.source === 'ci' ? null : onlyNamed(state, { cluster, namespace, name }, labels)
   if (only) {
     const rule = { ...attribution.rule, namespace: only.namespace }
     return { service: only, key: only, attribution: { ...attribution, ...nameOf(only), rule }, adoptedBy: null }
@@ -75,14 +76,15 @@ function findSharedService(state: OrganizationState, key: ServiceKey): Match<Liv
 }
 
 /**
- * Returns the only service in production with a name, for an item that names no namespace, as most rules of Grafana; or
- * null. Nodes and the other services without a namespace have a slash in their names.
+ * Returns the only service with a name in an environment, by default production, for an item that names no namespace, as
+ * most rules of Grafana; or null. Nodes and the other services without a namespace have a slash in their names.
  */
-function onlyNamed(state: OrganizationState, key: ServiceKey): LiveService | null {
+function onlyNamed(state: OrganizationState, key: ServiceKey, labels: Labels): LiveService | null {
   if (key.namespace !== '' || key.name.includes('/') || isUnattributed(key)) return null
   const matches = canMatch(key.cluster)
+  const place = { ...key, cluster: environmentIn(labels) || key.cluster }
   const found = servicesIn(state, state.servicesByName.get(key.name)).filter((one) => {
-    return matches(one) && (key.cluster === '' || one.cluster === key.cluster) && shareEnvironment(one, key)
+    return matches(one) && (key.cluster === '' || one.cluster === key.cluster) && shareEnvironment(one, place)
   })
   return found.length === 1 ? (found[0] ?? null) : null
 }
