@@ -213,7 +213,7 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['any other failure is `…`.', severityIn(build('test', 'failed'))],
     ['or after … hours', constantOf('ending', 'EXPIRES', 'HOUR')],
     [
-      "A service with the project's name is in a namespace of the deploy job's …",
+      "A service with the project's name is in a namespace or cluster of the deploy job's …",
       relation('cart', 'blue/front', 'blue') ?? relation('cart-api', 'blue/cart', 'blue') ?? '',
     ],
     ['such as `…` or `production/checkout`', relation('cart', 'x/checkout', 'checkout') ? 'checkout' : ''],

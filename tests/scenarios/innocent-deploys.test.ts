@@ -1,10 +1,14 @@
 /** A service was deployed, and then something else broke it: the deploy does not stand out among the suspects. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { findIncident } from '../../src/store/incident/incidents.ts'
+import { findSuspects } from '../../src/store/incident/suspects.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
 import { alert, alertmanager, type Body, build, iso, kubernetesEvent, pipeline } from '../helpers/senders.ts'
 import { suspectsOf } from '../helpers/suspected.ts'
+
+const isConnected = (reasons: readonly { readonly code: string }[]) => reasons.every(({ code }) => code !== 'only_time')
 
 type Labels = Readonly<Record<string, string>>
 const at = (minute: number) => NOON + minute * MINUTE
@@ -33,7 +37,7 @@ async function platform(t: Parameters<typeof makeFlow>[0], jobs: readonly Body[]
   await flow.send('ci', pipeline('success', 'shop/platform', { at: at(4), jobs }), { at: at(4) })
   await flow.send('metrics', fires('Errors', 6, { deployment: broken }), { at: at(6.5) })
   await flow.sweepUntil(at(8))
-  const own = suspectsOf(flow, broken).filter(({ reasons }) => reasons.every(({ code }) => code !== 'only_time'))
+  const own = suspectsOf(flow, broken).filter(({ reasons }) => isConnected(reasons))
   return own.flatMap(({ kind, ref }) => (kind === 'pipeline' ? [ref] : []))
 }
 
@@ -106,4 +110,35 @@ describe('a pipeline of a monorepo is a suspect of a service', () => {
   ]
   for (const [title, jobs] of stories)
     test(title, async (t) => assert.deepEqual(await platform(t, jobs), ['shop/platform#31']))
+})
+
+describe('a deploy changes the service of the cluster that its environment names', () => {
+  /** Cart runs in two clusters and is deployed at minute 4. Returns the clusters in which the deploy is a suspect. */
+  const accused = async (t: Parameters<typeof makeFlow>[0], ...environments: readonly string[]) => {
+    const flow = makeFlow(t)
+    for (const cluster of ['prod-eu', 'prod-us']) {
+      const event = kubernetesEvent('Started', 'cart-5d4f8c7b9-x2kqp', { type: 'Normal' })
+      await flow.send('cluster', event, { cluster })
+    }
+    const jobs = environments
+      .map((name) => part('cart', 'success', name))
+      .map((one, n) => ({ ...one, id: n, name: `${n}` }))
+    await flow.send('ci', pipeline('success', 'shop/cart', { at: at(4), jobs }), { at: at(4) })
+    for (const cluster of ['prod-eu', 'prod-us']) {
+      const body = fires('Errors', 6, { deployment: 'cart', cluster })
+      await flow.send('metrics', { ...body, groupKey: cluster }, { at: at(6.5) })
+    }
+    await flow.sweepUntil(at(8))
+    return flow.incidents().flatMap(({ id, service_id: key }) => {
+      const record = findIncident(flow.deps.db, flow.acme.key, id)
+      const suspects = record ? findSuspects(flow.deps.db, flow.acme.key, record, flow.clock.now) : []
+      const isAccused = suspects.some(({ kind, reasons }) => kind === 'pipeline' && isConnected(reasons))
+      return isAccused ? [flow.services().find((one) => one.key === key)?.cluster] : []
+    })
+  }
+  for (const name of ['prod-us', 'production/us', 'us'])
+    test(name, async (t) => assert.deepEqual(await accused(t, name), ['prod-us']))
+  test('and of both, if it has a job for each', async (t) => {
+    assert.deepEqual((await accused(t, 'prod-us', 'prod-eu')).toSorted(), ['prod-eu', 'prod-us'])
+  })
 })

@@ -3,7 +3,7 @@
 import type { Draft, Job } from '../event/event.ts'
 import { isBegun, isDefaultBranch, isDeploy } from '../event/pipeline.ts'
 import { ordered } from '../order.ts'
-import { tierOf } from './environment.ts'
+import { type Placed, tierOf } from './environment.ts'
 import type { Attribution, Name } from './service.ts'
 
 /** In lookups, this value matches any namespace. */
@@ -21,14 +21,18 @@ type Subject = {
   readonly group: readonly string[]
   readonly slug: string
   readonly environments: readonly string[]
-  readonly known: readonly Name[]
+  readonly known: readonly Placed[]
   readonly images: readonly Name[]
 }
 
 /** The first matching rule wins. */
 const RULES: readonly { readonly rule: string; readonly find: (subject: Subject) => Name | null }[] = [
   { rule: 'image path', find: (it) => best(it.images, it, namesEnvironment, inEnvironment, sameSlug, production) },
-  { rule: 'environment', find: (it) => only(it.known.filter((name) => sameSlug(name, it) && inEnvironment(name, it))) },
+  {
+    rule: 'environment',
+    find: (it) =>
+      only(it.known.filter((one) => sameSlug(one, it) && (inEnvironment(one, it) || inCluster(one, it.environments)))),
+  },
   { rule: 'environment', find: (it) => only(it.known.filter((name) => namesEnvironment(name, it))) },
   { rule: 'namespace', find: (it) => only(it.known.filter((name) => sameSlug(name, it) && inGroup(name, it))) },
   { rule: 'slug', find: (it) => (COMMON.has(it.slug) ? null : only(it.known.filter((name) => sameSlug(name, it)))) },
@@ -41,7 +45,7 @@ const RULES: readonly { readonly rule: string; readonly find: (subject: Subject)
  * environment, production wins. If the services differ in any other way, none is chosen, because a wrong link is worse
  * than no link.
  */
-export function attributeCi(draft: CiDraft, known: readonly Name[], images: readonly Name[]): Attribution | null {
+export function attributeCi(draft: CiDraft, known: readonly Placed[], images: readonly Name[]): Attribution | null {
   const subject = subjectOf(draft.project?.path, jobsOf(draft), known, images)
   if (!subject) return null
   for (const { rule, find } of RULES) {
@@ -55,7 +59,7 @@ export function attributeCi(draft: CiDraft, known: readonly Name[], images: read
 export function relationOf(
   project: string,
   jobs: readonly Job[],
-  service: Name,
+  service: Placed,
 ): 'environment' | 'namespace' | 'slug' | null {
   const subject = subjectOf(project, jobs, [service], [])
   const found = subject && RULES.find(({ find }) => find(subject))
@@ -91,7 +95,7 @@ export function slugOf(name: string): string {
 function subjectOf(
   project: string | undefined,
   jobs: readonly Job[],
-  known: readonly Name[],
+  known: readonly Placed[],
   images: readonly Name[],
 ): Subject | null {
   const segments = project?.split('/').map((it) => it.trim())
@@ -141,6 +145,19 @@ function inEnvironment(name: Name, { environments, group, slug }: Subject): bool
       (it) =>
         namespace === it || owners.some((own) => namespace === `${own}-${it}`) || (isOwn && isAlso(namespace, it)),
     )
+}
+
+/** Returns whether an environment is named after a cluster: `prod-us`, `production/us` or `us` for the cluster `prod-us`. */
+function inCluster({ cluster = '' }: Placed, environments: readonly string[]): boolean {
+  const place = stem(cluster)
+  return place !== '' && environments.flatMap(parts).some((it) => stem(it) === place)
+}
+
+/** Of services that only their clusters tell apart, returns those of the clusters to which a draft deploys, if any. */
+export function inClustersOf<One extends Placed>(draft: CiDraft, services: readonly One[]): readonly One[] {
+  const environments = subjectOf(draft.project?.path, jobsOf(draft).filter(isDeploy), [], [])?.environments ?? []
+  const named = services.filter((one) => inCluster(one, environments))
+  return named.length > 0 ? named : services
 }
 
 /** Returns whether a namespace and an environment have different words for the same tier: `prod`, `production`. */

@@ -6,6 +6,7 @@ import { EXAMPLE_CLUSTER } from '../../domain/example/recorded.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
 import { clusterInLabels, type Match, matchCluster } from '../../domain/service/cluster.ts'
 import { environmentIn, shareEnvironment } from '../../domain/service/environment.ts'
+import { inClustersOf } from '../../domain/service/from-project.ts'
 import type { ServiceRule } from '../../domain/service/rule.ts'
 import {
   type AliasRef,
@@ -48,7 +49,7 @@ export function matchService(state: OrganizationState, tokenCluster: string, dra
   const found = images.length > 0 ? [...images, ...known] : known
   const isNamed = (one: LiveService) => one.namespace === namespace && one.name === name
   const exact = found.find((one) => one.cluster === cluster && isNamed(one))
-  const match = exact ?? (draft.source === 'ci' ? found.find(isNamed) : undefined)
+  const match = exact ?? (draft.source === 'ci' ? inClustersOf(draft, found.filter(isNamed))[0] : undefined)
   if (match) return { service: match, key: match, attribution, adoptedBy: null }
   const shared = findSharedService(state, { cluster, namespace, name })
   const labels = 'labels' in draft ? draft.labels : {}
