@@ -120,7 +120,7 @@ export function createQueue(deps: QueueDeps) {
 type Progress = { readonly count: number; readonly retry: readonly Queued[] }
 
 const WHY = {
-  full: 'the database disk is full ("incmon doctor" shows how much is free)',
+  full: 'the database disk is full, or its quota is used up ("incmon doctor" shows how much is free)',
   store: 'the database is not writable',
 } as const
 

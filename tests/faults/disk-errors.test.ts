@@ -46,6 +46,25 @@ suite('disk errors', { skip: lacksStrace(), concurrency: 2 }, () => {
     assert.deepEqual([await disk.lostAfterRestart(stored), disk.lostAfterPowerCut()], [[], []])
   })
 
+  test('while a quota is used up, requests are rejected as on a full disk; then requests are accepted without a restart', async (t) => {
+    const disk = await failingDisk(t, 'pwrite64:error=EDQUOT:when=800..807')
+    const { stored, refused } = await sendMany(disk.target)
+    assert.ok(refused.length > 0)
+    for (const { status, headers } of refused) assert.deepEqual([status, headers.get('retry-after')], [503, '5'])
+    await disk.untilSaid(/the disk quota is used up/)
+    assert.equal((await deliver(disk.target, DELIVERIES)).status, 200)
+    await disk.kill()
+    assert.deepEqual([await disk.lostAfterRestart(stored), disk.lostAfterPowerCut()], [[], []])
+  })
+
+  test('a disk that turns out to be full only at the sync ends the server, which says so', async (t) => {
+    const disk = await failingDisk(t, 'fdatasync:error=EDQUOT:when=4')
+    const { stored } = await sendMany(disk.target)
+    assert.equal(await disk.ended, 1)
+    assert.match(disk.said(), /"level":"fatal".*the disk, or its quota, was full when written data was synced/)
+    assert.deepEqual([await disk.lostAfterRestart(stored), disk.lostAfterPowerCut()], [[], []])
+  })
+
   test('a manual change whose sync failed is rejected, and the server ends', async (t) => {
     const disk = await failingDisk(t, 'fdatasync:error=EIO:when=4')
     await deliver(disk.target, 0)

@@ -39,7 +39,7 @@ async function fillUp(t: TestContext, disk: string): Promise<void> {
       assert.deepEqual([status, headers.get('retry-after')], [503, '5'])
       assert.match(
         body.detail,
-        /^the database disk is full \("incmon doctor" shows how much is free\): nothing from this request was stored/,
+        /^the database disk is full, or its quota is used up \("incmon doctor" shows how much is free\): nothing from this request was stored/,
       )
     }
   })

@@ -62,7 +62,7 @@ const BESIDE: Readonly<Partial<Record<Status, Reply['headers']>>> = {
 const UNAVAILABLE =
   'the database is currently not writable and nothing was changed; send the request again in a few seconds'
 const FULL =
-  'the database disk is full and nothing was changed; free some disk space ("incmon doctor" shows how much is free), then send the request again'
+  'the database disk is full, or its quota is used up, and nothing was changed; free some disk space ("incmon doctor" shows how much is free), then send the request again'
 const DAMAGED = 'the database is damaged; see GET /readyz for what to do'
 const OUR_FAULT =
   'internal error (a bug in incmon); see the server log for the cause, check GET /readyz, then send the request again'

@@ -3,7 +3,7 @@ import { accessSync, chownSync, closeSync, constants, existsSync, openSync, read
 import { dirname } from 'node:path'
 import type SQLite from 'better-sqlite3'
 import { openSqlite } from './driver.ts'
-import { errorCode, isBusy, StoreError } from './fault.ts'
+import { errorCode, isBusy, remedyOf, StoreError } from './fault.ts'
 import { LOG_LIMIT } from './log-file.ts'
 import { entryAt, forgetting, ownEntryAt, tracesOf } from './path.ts'
 import { describeRescued } from './rescue.ts'
@@ -221,6 +221,6 @@ function remedyFor(code: string, file: string): string {
 function remedyForNew(file: string, error: unknown): string {
   const code = errorCode(error)
   if (code === 'EROFS') return `${dirname(file)} is on a read-only file system; remount it read-write`
-  if (/^(SQLITE_FULL|ENOSPC|EDQUOT)/.test(code)) return FULL
+  if (/^(SQLITE_FULL|ENOSPC|EDQUOT)/.test(code)) return remedyOf(code) ?? FULL
   return `check that ${dirname(file)} exists and is writable, or choose another --database`
 }

@@ -2,7 +2,7 @@
 
 import { closeSync, fdatasync, fstatSync, lstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import type SQLite from 'better-sqlite3'
-import { errorCode } from './fault.ts'
+import { errorCode, isFull } from './fault.ts'
 import { asideOf, commandToUse, saveCopy, saveFromCache, saveFromLog, setLogAside } from './rescue.ts'
 
 /** SQLite truncates a restarted log to this many bytes. */
@@ -65,7 +65,8 @@ export function watchLog(sqlite: SQLite.Database, file: string) {
   const fail = (cause: unknown) => {
     if (cause === lost) return cause
     sqlite.pragma('query_only = ON')
-    return Object.assign(new Error(`${log} cannot be synced`, { cause }), { code: 'SQLITE_IOERR_FSYNC' })
+    const code = isFull(cause) ? 'SQLITE_IOERR_FSYNC_FULL' : 'SQLITE_IOERR_FSYNC'
+    return Object.assign(new Error(`${log} cannot be synced`, { cause }), { code })
   }
   return {
     guard,

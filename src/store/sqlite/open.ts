@@ -18,6 +18,7 @@ import { watchLog } from './log-file.ts'
 import { watchContent } from './overwritten.ts'
 import { ownEntryAt, resolveDatabase } from './path.ts'
 import { builder, type Query } from './query.ts'
+import { withQuota } from './quota.ts'
 import type { Schema } from './schema/schema.ts'
 
 /**
@@ -143,7 +144,8 @@ function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
     depth += 1
     try {
       return begun(work)
-    } catch (error) {
+    } catch (cause) {
+      const error = withQuota(cause, file)
       if (isStoreFailure(error)) failure = error
       throw error
     } finally {

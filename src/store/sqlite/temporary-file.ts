@@ -98,7 +98,10 @@ function writeFailure(target: string, error: unknown): Error {
 }
 
 const REMEDIES: readonly (readonly [codes: RegExp, remedy: string])[] = [
-  [/^(SQLITE_FULL|ENOSPC|EDQUOT)/, 'its disk is full: free some space, or choose a file on another disk'],
+  [
+    /^(SQLITE_FULL|ENOSPC|EDQUOT)/,
+    'its disk is full, or its quota is used up: free some space, or choose a file on another disk',
+  ],
   [
     /^(SQLITE_IOERR|EFBIG|EIO)/,
     'its disk has errors, or does not allow files of this size: choose a file on another disk',

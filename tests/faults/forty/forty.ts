@@ -58,10 +58,10 @@ export const FORTY: readonly Row[] = [
   ),
   row(
     7,
-    'Full disk',
+    'Full disk, and a quota that is used up',
     '503 + Retry-After, then 200 without a restart',
-    [{ file: `${FAULTS}/full-disk.test.ts` }],
-    'mutant: full-disk-as-bug',
+    [{ file: `${FAULTS}/full-disk.test.ts` }, { file: `${FAULTS}/disk-errors.test.ts`, name: /quota/ }],
+    'mutants: full-disk-as-bug, quota-as-broken-disk',
   ),
   row(
     8,

@@ -152,6 +152,14 @@ export const STORAGE_MUTANTS: readonly Mutant[] = [
     test: 'tests/faults/full-disk.test.ts',
   },
   {
+    name: 'quota-as-broken-disk',
+    file: `${STORE}/quota.ts`,
+    from: "=== 'EDQUOT'",
+    to: "=== 'ENOSPC'",
+    test: 'tests/faults/disk-errors.test.ts',
+    only: 'while a quota is used up',
+  },
+  {
     name: 'naive-backup',
     file: `${STORE}/backup.ts`,
     from: 'if (writeRefusal(file) !== null) return copyUnwritable(file, part, tell)',
