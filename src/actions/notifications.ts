@@ -9,11 +9,16 @@ import type { NotificationKind } from '../domain/notification/kind.ts'
 import { ruleSteps } from '../domain/notification/rule.ts'
 import { isDoubtful, nextReminder } from '../domain/notification/schedule.ts'
 import { type IncidentGroup, LEAST_MEMBERS } from '../domain/suspect/group.ts'
-import { DAY, MINUTE } from '../domain/units.ts'
+import { MINUTE } from '../domain/units.ts'
 import { listLastReports } from '../store/history/last-report.ts'
 import { findGroups } from '../store/incident/groups.ts'
 import { findIncident } from '../store/incident/incidents.ts'
-import { listLeftIncidents, listOpenIncidents, listSuppressedIncidents } from '../store/incident/live-incidents.ts'
+import {
+  LEFT_FOR,
+  listLeftIncidents,
+  listOpenIncidents,
+  listSuppressedIncidents,
+} from '../store/incident/live-incidents.ts'
 import { listStillFiring, listToldNames, listToldSince } from '../store/incident/told.ts'
 import { type ChannelRecord, listRecipients } from '../store/notification/channels.ts'
 import type { OutboxEntry } from '../store/notification/outbox.ts'
@@ -24,8 +29,6 @@ import type { Deps } from './deps.ts'
 
 /** The maximum number of unacknowledged incidents to check in one round, and of those resolved while alerts fired. */
 const MAX_INCIDENTS = BUDGETS['told-incidents'].value
-/** How long people can hear that what a user left on still fires; of the last incident of a service, for longer. */
-const LEFT_FOR = 2 * DAY
 
 /**
  * Queues the due reminders and escalations of these organizations in one transaction. Does not write if nothing is due.
@@ -43,7 +46,7 @@ function remindersOf(deps: Deps, organizationId: number, now: number): OutboxEnt
   const open = listOpenIncidents(deps.db, organizationId, MAX_INCIDENTS, ['open'])
   const burning = open
     .filter(({ problem }) => phaseOf(problem, now) === 'on')
-    .map((incident) => ({ incident, told: listToldSince(deps.db, incident, incident.problem.alarmedAt) }))
+    .map((incident) => ({ incident, told: listToldSince(deps.db, incident, incident.problem.alarmedAt, now) }))
   // What was merged from another service goes on although nothing of the incident's own service does.
   const left = [
     ...listSuppressedIncidents(deps.db, organizationId, MAX_INCIDENTS),
@@ -124,7 +127,7 @@ function dueStillFiring(
 ): Due[] {
   if (!problem.isSuppressed || resolvedAt === null || resolvedAt + STILL_FIRING_AFTER > now) return []
   const sent = listStillFiring(deps.db, rowId, resolvedAt)
-  const involved = new Set(listToldSince(deps.db, { rowId, problem }, 0).map(({ channelId }) => channelId))
+  const involved = new Set(listToldSince(deps.db, { rowId, problem }, 0, now).map(({ channelId }) => channelId))
   const untold = channels.filter((channel) => involved.has(channel.rowId) && !sent.includes(channel.rowId))
   if (untold.length === 0 || !findIncident(deps.db, organizationId, id)?.firingAlerts) return []
   return untold.map((channel) => ({ channel, kind: 'still-firing' }))

@@ -165,14 +165,16 @@ function wantsNoOpening(deps: Deps, channel: ChannelRecord, { kind, incidentUuid
   return wants(kind) && !wants('opened')
 }
 
-/** Returns whether what became worse, or what is back or flaps, stood in a message that the channel got since. */
+/** Returns whether what became worse, what is back or flaps, or the severity stood in a message that the channel got since. */
 function isSaid({ db }: Deps, { rowId }: ChannelRecord, entry: QueuedEntry): boolean {
   const { kind, isDigest, createdAt, incident } = entry
   const { since, knownAt, firing } = incident.problem
   if (isDigest && since === null && knownAt !== null)
     return listSaid(db, rowId, entry, Math.max(createdAt, knownAt)).length > 0
-  const names = kind === 'worse' && entry.others.length === 0 ? entry.names : isDigest || kind === 'again' ? firing : []
-  if (names.length === 0) return false
-  const said = new Set(listSaid(db, rowId, entry, createdAt).flat())
-  return names.every((name) => said.has(name))
+  const isNews = kind === 'worse' && entry.others.length === 0
+  const names = isNews ? entry.names : isDigest || kind === 'again' ? firing : []
+  if (names.length === 0 && kind !== 'severity') return false
+  const said = listSaid(db, rowId, entry, createdAt)
+  if (kind === 'severity') return said.some((one) => one.names.length > 0 && one.kind !== 'worse')
+  return names.every((name) => said.some((one) => one.names.includes(name)))
 }

@@ -167,7 +167,7 @@ export function severeOf(incident: Lasting, until: number) {
 /** Returns the problem of an incident whose severity a user changed at `at`. For a problem that is over, it is a correction. */
 export function regraded({ severity }: Rated, { severity: to, problem }: Rated, at: number): Problem {
   if (severity === to) return problem
-  return { ...problem, ratings: problem.since === null ? [] : [...problem.ratings, { until: at, severity }] }
+  return { ...problem, ratings: problem.isOver ? [] : [...problem.ratings, { until: at, severity }] }
 }
 
 /** Returns a problem whose declared parts are as severe as a user rates the whole incident from now on. */

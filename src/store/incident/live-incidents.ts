@@ -3,6 +3,7 @@ import { INCIDENT_STATUSES, type IncidentStatus } from '../../domain/incident/in
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { NO_PROBLEM, type Problem } from '../../domain/incident/problem.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
+import { DAY } from '../../domain/units.ts'
 import { countOf } from '../read.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed } from '../sqlite/query.ts'
@@ -62,6 +63,9 @@ export function listSuppressedIncidents(db: Db, organizationId: number, limit: n
     return last ? [toLiveIncident(last)] : []
   })
 }
+
+/** How long people can hear that what a user left on still fires; of the last incident of a service, for longer. */
+export const LEFT_FOR = 2 * DAY
 
 /** Lists the incidents that users resolved since a time, and in which something goes on, latest first. */
 export function listLeftIncidents(db: Db, organizationId: number, since: number, limit: number): LiveIncident[] {

@@ -131,16 +131,16 @@ export function hasNamed(facts: readonly Pick<ToldFacts, 'names'>[], name: strin
   return facts.some(({ names }) => names.some((one) => one === name || isPartOf(one, name)))
 }
 
-/** Returns the conditions of an incident that the delivered messages of a channel have named as firing since a time. */
+/** Returns the kinds of a channel's delivered messages since a time, and the conditions of an incident that they named as firing. */
 export function listSaid(
   db: Db,
   channelId: number,
   { incidentId, incidentUuid }: { readonly incidentId: number; readonly incidentUuid: string },
   since: number,
-): string[][] {
+): { readonly kind: MessageKind; readonly names: readonly string[] }[] {
   return db.all(said, { channelId, incidentId }).flatMap(({ sent }) => {
-    const { at, named } = sent === null ? {} : JSON.parse(sent)
-    return at >= since ? [named[incidentUuid] ?? []] : []
+    const { at, kind, named } = sent === null ? {} : JSON.parse(sent)
+    return at >= since ? [{ kind, names: named[incidentUuid] ?? [] }] : []
   })
 }
 
@@ -156,20 +156,21 @@ const said = query<{ channelId: number; incidentId: number }>()((sql, hole) =>
 
 /**
  * Lists the channels that were told about an incident, or about one that was merged into it, since `since`, with the
- * number of reminders and the time at which the last notification was due.
+ * number of reminders and the time at which the last notification was delivered, or will be: now if it is overdue.
  */
-export function listToldSince(db: Db, { rowId, problem }: Followed, since: number) {
-  return db.all(toldSince, { incidentIds: JSON.stringify([rowId, ...problem.merged]), since })
+export function listToldSince(db: Db, { rowId, problem }: Followed, since: number, now: number) {
+  return db.all(toldSince, { incidentIds: JSON.stringify([rowId, ...problem.merged]), since, now })
 }
 
-const toldSince = query<{ incidentIds: string; since: number }>()((sql, hole) =>
-  sql
+const toldSince = query<{ incidentIds: string; since: number; now: number }>()((of, hole) =>
+  of
     .selectFrom('outbox')
     .select('channel_id as channelId')
     // A new condition that has ended waits until it fires again, and a digest for its time. Reminders do not wait for them.
     .select((eb) => {
       const waits = eb.or([eb('is_digest', '=', 1), eb.and([eb('kind', '=', 'worse'), eb('leader_id', 'is', null)])])
-      return eb.fn.max<number>(eb.case().when(waits).then(hole('since')).else(eb.ref('due_at')).end()).as('lastAt')
+      const at = sql<number>`max(due_at, CASE status WHEN 'delivered' THEN ended_at WHEN 'pending' THEN ${hole('now')} ELSE 0 END)`
+      return eb.fn.max<number>(eb.case().when(waits).then(hole('since')).else(at).end()).as('lastAt')
     })
     .select((eb) => eb.fn.sum<number>(eb.case().when('kind', '=', 'reminder').then(1).else(0).end()).as('reminders'))
     .where('incident_id', 'in', listed(hole('incidentIds')))

@@ -2,7 +2,7 @@
 
 import { type Problem, phaseOf } from '../../domain/incident/problem.ts'
 import { isConditionOf } from '../../domain/text.ts'
-import { selectIncidents, toLiveIncident } from '../incident/live-incidents.ts'
+import { LEFT_FOR, listLeftIncidents, selectIncidents, toLiveIncident } from '../incident/live-incidents.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { conditionName } from './ruled-alerts.ts'
@@ -30,7 +30,9 @@ export function listGoingOn(db: Db, over: readonly Over[], now: number): Readonl
   const open = selectIncidents(db.sql)
     .where('organization_id', '=', first.organizationId)
     .where('resolved_at', 'is', null)
-  const incidents = db.all(open.orderBy('id', 'desc').limit(MAX_INCIDENTS)).map(toLiveIncident)
+  const unresolved = db.all(open.orderBy('id', 'desc').limit(MAX_INCIDENTS)).map(toLiveIncident)
+  // What a user left on goes on, for example since its service was merged into this one.
+  const incidents = [...unresolved, ...listLeftIncidents(db, first.organizationId, now - LEFT_FOR, MAX_INCIDENTS)]
   const going = incidents.filter(({ cause, problem }) => cause === 'service' && IS_ON.has(phaseOf(problem, now)))
   return new Map(
     over.map(({ rowId, serviceId, ...service }) => {
