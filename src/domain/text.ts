@@ -110,6 +110,12 @@ export function isPartOf(condition: string, name: string): boolean {
   return condition.startsWith(`${name}${OF}`)
 }
 
+/** Returns the service after which `conditionOf` named what a user declared in another incident; null if it named none. */
+export function declaredOf(condition: string): string | null {
+  const at = condition.lastIndexOf(`”${OF}`)
+  return at < 0 ? null : condition.slice(at + 1 + OF.length)
+}
+
 /** Returns the service after which `conditionOf` named a condition; null if it named none. */
 export function partOf(condition: string, name: string): string | null {
   return isPartOf(condition, name) ? condition.slice(name.length + OF.length) : null

@@ -3,7 +3,9 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createChannel } from '../../src/actions/channels.ts'
 import { problemAt } from '../../src/domain/incident/problem.ts'
+import { markdown } from '../../src/domain/postmortem/markdown.ts'
 import { toProblem } from '../../src/store/incident/live-incidents.ts'
+import { findPostmortem } from '../../src/store/incident/postmortems.ts'
 import { changeIncident, createIncident, mergeIncidents } from '../helpers/acts.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
@@ -91,6 +93,27 @@ test('what somebody declared goes on after the alerts of the incident into which
   await sweepUntil(NOON + 99 * MINUTE)
   assert.deepEqual([...state('web'), ...told().slice(3)], ['resolved', 'off', '', 'web resolved'])
 })
+
+for (const isDeclared of [true, false]) {
+  test(`the postmortem ${isDeclared ? 'counts what was declared for another service, and names it' : 'of one service names no other'}`, async (t) => {
+    const { fire, declare, merge, sweepUntil, resolve, of, deps, acme } = world(t)
+    await fire('web', 0)
+    if (isDeclared) {
+      await declare('cart')
+      await merge('cart', 'web')
+    }
+    await fire('web', 0, 2)
+    await sweepUntil(NOON + 10 * MINUTE)
+    await resolve('web')
+    const written = findPostmortem(deps.db, acme.key, of('web')?.id ?? '')
+    const text = markdown(written?.document ?? assert.fail('no postmortem'))
+    assert.match(
+      text,
+      isDeclared ? /Critical for:\*\* 10 min, counting “Customers pay twice” of cart/ : /Critical for:\*\* 2 min \(/,
+    )
+    assert.match(text, isDeclared ? /Services: shop\/web, shop\/cart\n/ : /Services: shop\/web\n/)
+  })
+}
 
 test('a recovered incident that is merged into a recovered one brings no message about it', async (t) => {
   const { fire, merge, told, state, sweepUntil } = world(t)

@@ -7,6 +7,17 @@ const SERVICE = { cause: 'service' } as const
 const SLOW: Mergeable = { id: 'a', title: 'Slow', status: 'open', startedAt: 2, ...SERVICE }
 const DOWN: Mergeable = { id: 'b', title: 'Down', status: 'monitoring', startedAt: 3, ...SERVICE }
 
+for (const [condition, service] of [
+  ['“Customers pay twice” of cart', 'cart'],
+  ['““No payments” of pay” of shop/cart', 'shop/cart'],
+  ['“Customers pay twice”', null],
+  ['Down of cart', null],
+] as const) {
+  test(`${condition} was declared ${service === null ? 'for no other service' : `for ${service}`}`, () => {
+    assert.equal(declaredOf(condition), service)
+  })
+}
+
 for (const [from, into, startedAt] of [
   [SLOW, DOWN, 2],
   [DOWN, SLOW, 2],

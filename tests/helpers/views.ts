@@ -181,7 +181,7 @@ export function incidentView(more: Partial<IncidentView> = {}): IncidentView {
         number: '41',
         href: '/incidents/41',
         mutedSince: null,
-        ...{ isMerged: false, isSilence: false },
+        ...{ isMerged: false, declared: [], isSilence: false },
         title: 'checkout: CrashLoopBackOff',
         severity: 'critical',
         status: 'open',

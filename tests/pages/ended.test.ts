@@ -135,6 +135,8 @@ test('a merged incident was resolved by whoever merged it, at that time', async 
   await browser.send('/incidents/2/merge', { into: '#1' })
   clock.now = NOON + 20 * MINUTE
   assert.match(await text('/incidents/2'), /Resolved .?Ada.?, 12:08/)
+  assert.match(await text('/incidents/1'), /shop\/ cart and “Other” Opened automatically/)
+  assert.doesNotMatch(await text('/incidents/2'), /and “/)
 })
 
 test('a postmortem page has one time zone and both dates, and keeps what people and senders wrote', async (t) => {

@@ -5,7 +5,7 @@ import { breaksText, severeOf, severityNow, worstSeverity } from '../incident/la
 import { phaseOf, reportedAtOf } from '../incident/problem.ts'
 import { STATES } from '../severity.ts'
 import { formatLasted } from '../shown-time.ts'
-import { joinNames, partOf } from '../text.ts'
+import { declaredOf, joinNames, partOf } from '../text.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../units.ts'
 import { hadNames, namedAlerts, whenText } from './alert-texts.ts'
 import { REMINDERS } from './kind.ts'
@@ -70,7 +70,8 @@ export function recoveryText(item: MessageItem, name: string): string {
 /** Adds the services whose incidents were merged into this one to its subject. The lengths are those of all together. */
 export function withMerged({ alerts, incident }: MessageItem, subject: string): string {
   const isMerged = incident.problem.merged.length > 0
-  const others = alerts.flatMap(({ name, condition }) => (isMerged && partOf(condition, name)) || [])
+  const ofAlerts = alerts.flatMap(({ name, condition }) => (isMerged && partOf(condition, name)) || [])
+  const others = [...ofAlerts, ...incident.problem.hadDeclared.flatMap((name) => declaredOf(name) ?? [])]
   return others.length === 0 ? subject : `${subject} (with ${namedUpTo([...new Set(others)], NAMED)})`
 }
 

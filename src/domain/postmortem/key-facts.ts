@@ -113,18 +113,20 @@ function criticalText(facts: GroupedFacts): string {
   const seconds = problemSeconds(facts)
   if (wasCritical(incident)) {
     const last = lastReportOf(facts)
+    const { declared = [] } = incident
+    const also = declared.length === 0 ? '' : `, counting ${joinNames(declared)}`
     if (seconds === 0 && last)
       return `an unknown time: last reported at ${formatTime(last.at)}, and no end was reported`
     if (seconds === 0 && critical.until !== null) return `less than a second, at ${formatTime(critical.until)}`
     if (last)
-      return `at least ${formatSeconds(last.seconds)}, last reported at ${formatTime(last.at)}${silencedText(facts)}`
+      return `at least ${formatSeconds(last.seconds)}${also}, last reported at ${formatTime(last.at)}${silencedText(facts)}`
     if (seconds !== null)
-      return `${formatSeconds(seconds)}${loweredText(facts, seconds)}${silencedText(facts)}${afterwardsText(facts, seconds)}`
+      return `${formatSeconds(seconds)}${also}${loweredText(facts, seconds)}${silencedText(facts)}${afterwardsText(facts, seconds)}`
     // A user resolved the incident while its alerts were firing.
     const lasted = secondsOf(critical.ms, incident.startedAt, incident.resolvedAt ?? incident.startedAt)
-    if (!wasMerged(facts)) return `${formatSeconds(lasted)} until it was resolved; it was still critical then`
+    if (!wasMerged(facts)) return `${formatSeconds(lasted)}${also} until it was resolved; it was still critical then`
     const still = isEndUnknown(facts) ? 'no end had been reported' : 'it was still critical then'
-    const merged = `${formatSeconds(lasted)} until it was merged into ${intoText(facts)}`
+    const merged = `${formatSeconds(lasted)}${also} until it was merged into ${intoText(facts)}`
     return firingWhenResolved(facts).length === 0 ? merged : `${merged}; ${still}`
   }
   if (seconds === null) return 'not known'

@@ -121,9 +121,14 @@ const service = query<{ rowId: number }>()((builder, hole) =>
 )
 
 export function serviceOf(db: Db, rowId: number) {
+  const found = findServiceOf(db, rowId)
+  if (!found) throw new Error(`no service ${rowId}`)
+  return found
+}
+
+export function findServiceOf(db: Db, rowId: number) {
   const row = db.first(service, { rowId })
-  if (!row) throw new Error(`no service ${rowId}`)
-  return { rowId, uuid: uuidFromBytes(row.uuid), namespace: row.namespace, name: row.name, cluster: row.cluster }
+  return row && { rowId, uuid: uuidFromBytes(row.uuid), namespace: row.namespace, name: row.name, cluster: row.cluster }
 }
 
 const sighted = query<{ alertId: number }>()((builder, hole) =>

@@ -21,7 +21,7 @@ import { gapEntries } from '../kubernetes.ts'
 import { rejectionsOf } from '../rejections.ts'
 import { findServiceRowId, hasSeveralClusters } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
-import { type AlertRows, alertsOf, alertsOnNode, serviceOf, timelineAlertsOf } from './alert-facts.ts'
+import { type AlertRows, alertsOf, alertsOnNode, findServiceOf, serviceOf, timelineAlertsOf } from './alert-facts.ts'
 import { findBeside, findIncidentOf, mergedWith } from './beside.ts'
 import { findGroupUntil } from './groups.ts'
 import { findLiveIncident } from './live-incidents.ts'
@@ -42,7 +42,7 @@ type Facts = Omit<PostmortemFacts, 'generatedAt' | 'revision'>
 /** Reads the facts for an incident's postmortem at `now`. `entries`: timeline entries that are not saved yet. */
 export function findIncidentFacts(db: Db, incident: LiveIncident, now: number, entries: Facts['entries']): Facts {
   const alerts = withUnheard(db, incident, alertsOf(db, incident.rowId), now)
-  const others = otherServices(incident, alerts)
+  const others = otherServices(db, incident, alerts)
   const searched = searchedAround(incident, now)
   const facts = gather(db, incident, alerts, searched)
   const links = listBestLinksOfIncident(db, incident.organizationId, incident.rowId)
@@ -190,7 +190,7 @@ function gather(
   searched: Facts['searched'],
   counted = 0,
 ) {
-  const rowIds = [incident.serviceId, ...otherServices(incident, alerts).keys()]
+  const rowIds = [incident.serviceId, ...otherServices(db, incident, alerts).keys()]
   const changes = rowIds.flatMap((rowId) => changesOf(db, rowId, searched))
   const events = rowIds.flatMap((rowId) => eventsOf(db, rowId, searched, counted))
   return {
@@ -209,9 +209,10 @@ function searchedAround(incident: LiveIncident, now: number): Facts['searched'] 
   return { from: incident.startedAt - SEARCHED_BEFORE, to: incident.resolvedAt ?? now }
 }
 
-/** Returns the services of the alerts by row id, except the incident's own service. */
-function otherServices(incident: LiveIncident, alerts: readonly WithService[]) {
-  const others = new Map(alerts.map(({ service }) => [service.rowId, service]))
+/** Returns the services of the alerts and of merged incidents by row id, except the incident's own service. */
+function otherServices(db: Db, incident: LiveIncident, alerts: readonly WithService[]) {
+  const merged = incident.problem.others.flatMap((rowId) => findServiceOf(db, rowId) ?? [])
+  const others = new Map([...alerts.map(({ service }) => service), ...merged].map((one) => [one.rowId, one]))
   others.delete(incident.serviceId)
   return others
 }

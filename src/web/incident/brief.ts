@@ -92,6 +92,7 @@ export function headOf(
       mutedSince: isMuted ? mutedSinceOf(incident.problem) : null,
       isGuess: reportedAt !== null || (endedAt !== null && incident.problem.isGuess),
       isMerged: endedByMerge(timeline, incident.resolvedAt),
+      declared: incident.problem.hadDeclared,
       isSilence: isSender(service?.name ?? ''),
     },
     criticalMs: severe.onMs,

@@ -4,12 +4,12 @@ import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
 import { silencedText } from '../../domain/incident/lasted.ts'
 import { noAlertsText } from '../../domain/incident/timeline-entries.ts'
 import { formatDuration, formatMoment, type Reader } from '../../domain/shown-time.ts'
-import { countOf, formatCount } from '../../domain/text.ts'
+import { countOf, formatCount, joinNames } from '../../domain/text.ts'
 import { GraphSection } from '../drawing/graph-section.tsx'
 import { isolated } from '../kit/bidi.ts'
 import { Action } from '../kit/form.tsx'
 import { getFrame } from '../kit/frame.ts'
-import { Mark, ServiceName, ShortName, Status } from '../kit/mark.tsx'
+import { Mark, ServiceName, ShortName, Status, Words } from '../kit/mark.tsx'
 import { Card, Crumbs, Section } from '../kit/section.tsx'
 import { InKubernetes } from '../kit/workload.tsx'
 import { Cause, hintedGroup, OverdueSince } from './cause.tsx'
@@ -118,6 +118,9 @@ const Head: FC<{ view: IncidentView }> = ({ view }) => {
               <ServiceName namespace={service.namespace} name={service.name} />
             </a>
             {others > 0 ? <span>and {countOf(others, 'other service')}</span> : null}
+            {incident.declared.length > 0 ? (
+              <Words in="span" class="break" text={`and ${joinNames(incident.declared)}`} />
+            ) : null}
             <span>
               {opened}
               {status === 'open' ? ' Nobody has acknowledged it.' : ''}

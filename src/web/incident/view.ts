@@ -48,6 +48,8 @@ export type IncidentHead = Pick<
   readonly reportedAt: number | null
   /** Whether the incident ended because it was merged into another one. */
   readonly isMerged: boolean
+  /** What users declared in incidents that were merged into it: `“Customers pay twice” of pay`. */
+  readonly declared: readonly string[]
   /** Whether it is about a sender that sent no heartbeat. */
   readonly isSilence: boolean
   /** How long the problem was on until now, without the healthy periods in between, in milliseconds. */
