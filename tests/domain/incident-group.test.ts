@@ -91,7 +91,7 @@ test('an alert depends on the service that its labels call, and on the registry 
   const found = dependenciesOf(OWN, [said('', { labels }), said(pull), said('', { node: 'worker-3' })], UNWELL)
   assert.deepEqual(
     found.map(({ name }) => name),
-    ['postgres', 'node worker-3', 'registry registry.example'],
+    ['postgres', 'node worker-3', 'the registry registry.example'],
   )
   const missing = 'Failed to pull image "registry.example/shop/cart:1": manifest unknown'
   assert.deepEqual(dependenciesOf(OWN, [said(missing)], UNWELL), [])
@@ -162,7 +162,15 @@ test('a host outside the cluster, a registry and a change can be the cause', () 
   const outside = 'POST https://api.cards.example/v1/charges: 503'
   assert.deepEqual(groups(...victims(3, outside)), [['caller-0', 'api.cards.example', 3]])
   const pull = 'Back-off pulling image "registry.example/shop/x:1"'
-  assert.deepEqual(groups(...victims(3, pull)), [['caller-0', 'registry registry.example', 3]])
+  assert.deepEqual(groups(...victims(3, pull)), [['caller-0', 'the registry registry.example', 3]])
+  const address = 'Failed to pull image "registry.example/shop/x:1": dial tcp 10.0.0.9:443: connection refused'
+  assert.deepEqual(groups(...victims(3, address)), [['caller-0', 'the registry registry.example', 3]])
+  const proxy =
+    'Failed to pull image "registry.example/x:1": proxyconnect tcp: dial tcp proxy.acme.example:3128: refused'
+  assert.ok(dependenciesOf(OWN, [said(proxy)], UNWELL).some(({ name }) => name === 'proxy.acme.example'))
+  const refused = 'Failed to pull image "registry.example/shop/x:1": failed to authorize: 401 Unauthorized'
+  assert.deepEqual(groups(...victims(3, refused)), [['caller-0', 'the credentials for registry.example', 3]])
+  assert.deepEqual(groups(...victims(3, 'dial tcp 10.0.0.9:443: connection refused')), [['caller-0', '10.0.0.9', 3]])
   const changed = victims(3, '').map((one) => ({ ...one, change: 'shop/mono#12' }))
   assert.deepEqual(groups(...changed), [['caller-0', 'shop/mono#12', 3]])
 })

@@ -512,6 +512,12 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
     textOf({ alerts, changes: [{ ...early, startsAt: startedAt + MINUTE, endsAt: startedAt + MINUTE }] }),
   ],
   [
+    'a common cause that has no incident',
+    /\*\*Cause:\*\* probably the registry a\.test, as in 1 other incident \(/,
+    textOf({ alerts, group: { cause: 'the registry a.test', leader: null, others: [leader] } }),
+    textOf({ alerts, group: { cause: 'the registry a.test', leader: leader.ref, others: [leader] } }),
+  ],
+  [
     'nobody was paged',
     /why nobody acknowledged/,
     textOf({ group: { cause: 'postgres', leader: null, others: [leader] } }, unseen),

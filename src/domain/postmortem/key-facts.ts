@@ -2,7 +2,7 @@
 import { changeName } from '../incident/change-text.ts'
 import { distinct } from '../order.ts'
 import { likelihoodOf } from '../suspect/likely-cause.ts'
-import { formatSeconds, formatTime, incidentName, joinNames, secondsBetween } from '../text.ts'
+import { countOf, formatSeconds, formatTime, incidentName, joinNames, secondsBetween } from '../text.ts'
 import {
   declarerOf,
   lastReportOf,
@@ -41,7 +41,14 @@ export function keyFactsOf(
   const detected = detectedFact(facts, ttd)
   const cause = triggerOf(facts, contributing)
   const elsewhere = causeElsewhere(facts)
-  const probably = facts.component ? [`probably ${facts.component.ref}`] : []
+  const { component, group } = facts
+  // The incident of a cause has a document of its own.
+  const shared = !component && group && group.leader === null ? group : undefined
+  const probably = component
+    ? [`probably ${component.ref}`]
+    : shared
+      ? [`probably ${shared.cause}, as in ${countOf(shared.others.length, 'other incident')}`]
+      : []
   const title = elsewhere ? incidentName(elsewhere) : ''
   // Whether the other incident's document knows the cause is unknown: that incident can go on.
   const isMerged = mergedInto(facts) !== undefined
@@ -57,7 +64,11 @@ export function keyFactsOf(
           text:
             [...probably, ...see].join('; ') ||
             `${noCauseText(facts, contributing)}${notesText({ ...facts, fixes: [] })}`,
-          refs: [ref, ...(elsewhere ? [elsewhere.ref] : rejectedOf(facts).map(({ uuid }) => `correlation/${uuid}`))],
+          refs: [
+            ref,
+            ...(shared?.others ?? []).map((one) => one.ref),
+            ...(elsewhere ? [elsewhere.ref] : rejectedOf(facts).map(({ uuid }) => `correlation/${uuid}`)),
+          ],
         },
     fixes.length > 0
       ? {

@@ -44,6 +44,7 @@ const OWN_LABELS: ReadonlySet<string> = new Set(['server', 'backend'])
 /** What service meshes write if they do not know the called service. */
 const UNNAMED = /^(?:unknown|none|default|passthroughcluster|blackholecluster)$/i
 const IMAGE = /\bimage "?([^\s"]+)/i
+const REFUSED_CREDENTIALS = /\b40[13]\b|unauthorized|forbidden|denied/i
 const MISSING_IMAGE = /not found|manifest unknown|does not exist|invalid reference/i
 
 /** Returns the target that a service itself is. */
@@ -72,14 +73,17 @@ function calledIn({ labels }: DependentAlert, own: ServiceKey, unwell: Unwell): 
 }
 
 function namedIn({ text: whole }: DependentAlert, own: ServiceKey, unwell: Unwell): Target[] {
-  const { isUnreached, servers, addressed, looked, words } = namesIn(whole.slice(0, MAX_TEXT))
+  const { isUnreached, servers, addressed, looked, words, registry } = namesIn(whole.slice(0, MAX_TEXT))
   // A word such as `users` is the name of a service only if the text says that something was not reached.
   const names = words.filter((word) => unwell.has(word) && (isUnreached || word.includes('-')))
-  return [
+  const found = [
     ...servers.flatMap((name) => knownService(name, undefined, own, unwell) ?? []).map(targetOfService),
     ...addressed.flatMap((host) => targetOfHost(host, own, unwell, true) ?? []),
     ...[...looked, ...names].flatMap((host) => targetOfHost(host, own, unwell, false) ?? []),
   ]
+  // The registry has a name. The error of a failed pull can have its address instead.
+  const isRegistry = ({ kind, name }: Target) => kind === 'host' && (isAddress(name) || name === registry)
+  return registry === null ? found : found.filter((one) => !isRegistry(one))
 }
 
 /** The alerts of a storm are grouped again for each message and each page. */
@@ -93,7 +97,15 @@ const namesIn = cacheByName((text) => {
   const isCalled = (host: string) => !isProbe || !isAddress(host)
   const words = [...new Set(text.toLowerCase().match(/[a-z\d][\w-]*[a-z\d]/g) ?? [])]
   const servers = LOOKUP_FAILED.test(text) ? DNS_SERVERS : []
-  return { isUnreached, servers, addressed: addressed.filter(isCalled), looked: looked.filter(isCalled), words }
+  const registry = registryIn(text)
+  return {
+    isUnreached,
+    servers,
+    addressed: addressed.filter(isCalled),
+    looked: looked.filter(isCalled),
+    words,
+    registry,
+  }
 }, STORM)
 
 /** Returns the hosts that a text calls, and the words that are hosts only if they are known names. */
@@ -160,14 +172,23 @@ function nodeTarget(cluster: string, node: string): Target {
   return { kind: 'node', key: `node ${cluster}/${node}`, name: `node ${node}` }
 }
 
-/** Returns the registries from which images could not be pulled. A tag that does not exist is no fault of a registry. */
+/**
+ * Returns the registries from which images could not be pulled, or whose credentials were refused. A tag that does not
+ * exist is no fault of a registry.
+ */
 function registriesOf(alerts: readonly DependentAlert[]): Target[] {
-  const pulls = alerts.map(({ text }) => text.slice(0, MAX_TEXT)).filter((text) => /pull/i.test(text))
-  if (pulls.some((text) => MISSING_IMAGE.test(text))) return []
-  return pulls.flatMap((text) => {
-    const image = IMAGE.exec(text)?.[1]
-    if (image === undefined) return []
-    const host = registryOf(image)
-    return [{ kind: 'registry', key: `registry ${host}`, name: `registry ${host}` }]
+  const texts = alerts.map(({ text }) => text.slice(0, MAX_TEXT))
+  if (texts.some((text) => /pull/i.test(text) && MISSING_IMAGE.test(text))) return []
+  return texts.flatMap((text) => {
+    const host = registryIn(text)
+    if (host === null) return []
+    const what = REFUSED_CREDENTIALS.test(text) ? 'credentials for' : 'registry'
+    return [{ kind: 'registry', key: `${what} ${host}`, name: `the ${what} ${host}` }]
   })
+}
+
+/** Returns the registry of the image that a text could not pull; null if it names none. */
+function registryIn(text: string): string | null {
+  const image = /pull/i.test(text) ? IMAGE.exec(text)?.[1] : undefined
+  return image === undefined ? null : registryOf(image)
 }
