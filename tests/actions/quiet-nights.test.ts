@@ -6,7 +6,9 @@ import { createChannel } from '../../src/actions/channels.ts'
 import type { Rule } from '../../src/domain/notification/rule.ts'
 import { parseMatchers } from '../../src/domain/silence/matcher.ts'
 import { mergeServices, updateService } from '../../src/engine/changes/services.ts'
-import { createSilence } from '../helpers/acts.ts'
+import { findLiveIncident } from '../../src/store/incident/live-incidents.ts'
+import { findTold } from '../../src/store/incident/told-messages.ts'
+import { changeIncident, createSilence } from '../helpers/acts.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { ownChannel } from '../helpers/own-channel.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
@@ -31,6 +33,16 @@ test('what began and ended in quiet hours is told at their end, in one sentence'
     texts.map((one) => one.split(' Down')[0]),
     ['cart has recovered: it was critical for 2 min 30 s, until 12:05 UTC. It was:'],
   )
+})
+
+test('the postmortem says that quiet hours delayed the messages', async (t) => {
+  const { fires, ends, until, incidents, deps, acme } = night(t)
+  await fires(3, 'cart')
+  await ends(5.5, 'cart')
+  await until(15)
+  await changeIncident(deps, acme.key, incidents()[0]?.id ?? '', { status: 'resolved' }, 'anna')
+  const incident = findLiveIncident(deps.db, acme.key, incidents()[0]?.id ?? '') ?? assert.fail('no incident')
+  assert.deepEqual(findTold(deps.db, incident, deps.now()).quiet, ['own'])
 })
 
 test('beside what goes on, the digest says what it was and when it ended', async (t) => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Mergeable, mergeOf, refuseMerge } from '../../src/domain/incident/merge.ts'
+import { declaredOf } from '../../src/domain/text.ts'
 
 const SERVICE = { cause: 'service' } as const
 const SLOW: Mergeable = { id: 'a', title: 'Slow', status: 'open', startedAt: 2, ...SERVICE }

@@ -71,7 +71,7 @@ test('an end that follows from a scale-down says so, and ends at different times
 
 test('the detection says who was told first and when, or that there is no channel', () => {
   const told = { hasChannel: true, names: ['mail', 'pager'], firstAt: createdAt + MINUTE }
-  const text = (more: { hasChannel?: boolean; names?: string[]; firstAt?: null }) =>
+  const text = (more: { hasChannel?: boolean; names?: string[]; firstAt?: null; quiet?: string[] }) =>
     markdown(generate({ ...BARE, told: { ...told, ...more } }))
   assert.match(text({}), /- Told: mail and pager, the first of them at 2026-03-14 [0-9:]+ UTC \(E1\)\./)
   assert.match(text({ names: ['mail'] }), /- Told: mail, first at 2026-03-14 [0-9:]+ UTC \(E1\)\./)
@@ -80,6 +80,8 @@ test('the detection says who was told first and when, or that there is no channe
     text({ firstAt: null }),
     /- No channel had got a message about the incident by 2026-03-14 [0-9:]+ UTC \(E1\)\./,
   )
+  assert.match(text({ firstAt: null, quiet: ['mail'] }), /by 2026-03-14 [0-9:]+ UTC; mail had quiet hours \(E1\)\./)
+  assert.doesNotMatch(text({ quiet: ['mail'] }), /quiet/)
   assert.doesNotMatch(markdown(generate(BARE)), /Told:|channel/)
 })
 
@@ -95,6 +97,8 @@ test('the paging is to be checked only if somebody was told, and nobody answered
   assert.deepEqual(idsOf({ hasChannel: true, names: ['mail'], firstAt: createdAt }), ['paging'])
   assert.deepEqual(idsOf({ hasChannel: true, names: [], firstAt: null }), ['channels'])
   assert.deepEqual(idsOf({ hasChannel: false, names: [], firstAt: null }), ['channels'])
+  assert.deepEqual(idsOf({ hasChannel: true, names: [], firstAt: null, quiet: ['mail'] }), ['quiet-hours'])
+  assert.deepEqual(idsOf({ hasChannel: true, names: ['mail'], firstAt: createdAt, quiet: ['mail'] }), ['paging'])
 })
 
 test('channels are to be set up if there are none, even if somebody answered in time', () => {

@@ -42,8 +42,8 @@ export type PostmortemFacts = {
   /** The other incidents that opened during this one, until its problem ended, or shortly before. */
   readonly meanwhile?: readonly (OtherIncident & { readonly service?: string })[]
   readonly group?: GroupFact | null
-  /** Who was told about the incident, and when first: null if nobody was. Default: unknown. */
-  readonly told?: { readonly hasChannel: boolean; readonly names: readonly string[]; readonly firstAt: number | null }
+  /** Who was told, when first (null: nobody was), and whose quiet hours delayed a message. Default: unknown. */
+  readonly told?: { hasChannel: boolean; names: readonly string[]; firstAt: number | null; quiet?: readonly string[] }
   /** When the first report of the first symptom arrived, and of what time it was. Default: unknown. */
   readonly arrival?: { readonly at: number; readonly receivedAt: number } | null
   /** The incidents that were merged with this one, in either direction. */

@@ -88,7 +88,12 @@ const RULES: readonly Rule[] = [
   {
     id: 'channels',
     text: 'Set up notification channels that page somebody about this service.',
-    because: (facts) => (facts.told?.hasChannel === false || lateAnswer(facts) ? untoldSentence(facts) : null),
+    because: (facts) => (wasQuiet(facts) ? null : untoldInTime(facts)),
+  },
+  {
+    id: 'quiet-hours',
+    text: 'Let critical incidents of this service through the quiet hours, or page somebody else during them.',
+    because: (facts) => (wasQuiet(facts) ? untoldInTime(facts) : null),
   },
   {
     id: 'rollback-runbook',
@@ -120,6 +125,15 @@ const RULES: readonly Rule[] = [
       ),
   },
 ]
+
+/** Says that nobody was told while nobody answered, or that nobody can be. */
+function untoldInTime(facts: GroupedFacts): Sentence | null {
+  return facts.told?.hasChannel === false || lateAnswer(facts) ? untoldSentence(facts) : null
+}
+
+function wasQuiet({ told }: GroupedFacts): boolean {
+  return told?.hasChannel === true && (told.quiet ?? []).length > 0
+}
 
 const BY_ID: ReadonlyMap<string, Rule> = new Map(RULES.map((rule) => [rule.id, rule]))
 

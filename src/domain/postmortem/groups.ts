@@ -188,8 +188,10 @@ export function toldSentences(facts: GroupedFacts): readonly Sentence[] {
 /** Says that nobody was told, if so. What waits in a queue is not known to arrive. */
 export function untoldSentence({ incident, told, generatedAt }: GroupedFacts): Sentence | null {
   if (!told || told.firstAt !== null) return null
-  const text = told.hasChannel
-    ? `No channel had got a message about the incident by ${formatTime(generatedAt)}.`
+  const { hasChannel, quiet = [] } = told
+  const why = quiet.length === 0 ? '' : `; ${joinNames(quiet)} had quiet hours`
+  const text = hasChannel
+    ? `No channel had got a message about the incident by ${formatTime(generatedAt)}${why}.`
     : 'There is no notification channel.'
   return { text, refs: [incidentRef(incident)] }
 }

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { BUDGETS } from '../../domain/budgets.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { behindFailure, type NotTold, type Told, type WhoWasTold, whoWasTold } from '../../domain/notification/told.ts'
+import { distinct } from '../../domain/order.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'
 
@@ -132,5 +133,8 @@ export function findTold(db: Db, { organizationId, rowId, id }: LiveIncident, no
     hasChannel: who?.hasChannel ?? true,
     names: [...new Set(sent.map(({ channel }) => channel))].sort(),
     firstAt,
+    quiet: distinct(
+      listNotToldOf(db, rowId).flatMap(({ channel, reason }) => (reason === 'quiet-hours' ? channel : [])),
+    ),
   }
 }
