@@ -115,6 +115,17 @@ for (const isDeclared of [true, false]) {
   })
 }
 
+test('an incident that was merged into a merged one is no other incident', async (t) => {
+  const { fire, merge, sweepUntil, resolve, of, deps, acme } = world(t)
+  for (const service of ['web', 'cart', 'pay', 'mail']) await fire(service, 0)
+  await merge('pay', 'cart')
+  await merge('cart', 'web')
+  await sweepUntil(NOON + 2 * MINUTE)
+  await resolve('web')
+  const text = markdown(findPostmortem(deps.db, acme.key, of('web')?.id ?? '')?.document ?? assert.fail('none'))
+  assert.match(text, /Other incidents that opened during this one: “mail: Down” \(incident 4\) \(E/)
+})
+
 test('a recovered incident that is merged into a recovered one brings no message about it', async (t) => {
   const { fire, merge, told, state, sweepUntil } = world(t)
   for (const service of ['web', 'cart']) await fire(service, 0)

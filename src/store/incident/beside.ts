@@ -52,11 +52,15 @@ function earlierOf(db: Db, incident: LiveIncident, alerts: AlertRows) {
     .map(({ uuid, name, startsAt, incident }) => ({ ref: `alert/${uuidFromBytes(uuid)}`, name, startsAt, incident }))
 }
 
-/** Lists the other incidents that opened between shortly before an incident and `until`, earliest first. */
-function openedDuring(db: Db, { rowId, organizationId, createdAt }: LiveIncident, until: number) {
+/**
+ * Lists the other incidents that opened between shortly before an incident and `until`, earliest first. What was merged
+ * into an incident that was merged into this one is part of this one.
+ */
+function openedDuring(db: Db, { rowId, organizationId, createdAt, problem }: LiveIncident, until: number) {
   return db
     .all(openedBetween, { organizationId, from: createdAt - SHORTLY, until, rowId })
-    .map(({ uuid, owner, ...incident }) => {
+    .filter(({ id }) => !problem.merged.includes(id))
+    .map(({ id: _, uuid, owner, ...incident }) => {
       return { ref: `incident/${uuidFromBytes(uuid)}`, service: uuidFromBytes(owner), ...incident }
     })
 }
@@ -125,7 +129,8 @@ const openedBetween = query<{ organizationId: number; from: number; until: numbe
   sql
     .selectFrom('incidents')
     .innerJoin('services', 'services.id', 'incidents.service_id')
-    .select(['incidents.uuid', 'number', 'title', 'incidents.created_at as createdAt', 'services.uuid as owner'])
+    .select(['incidents.id', 'incidents.uuid', 'number', 'title'])
+    .select(['incidents.created_at as createdAt', 'services.uuid as owner'])
     .where('incidents.organization_id', '=', hole('organizationId'))
     .where('incidents.created_at', '>=', hole('from'))
     .where('incidents.created_at', '<=', hole('until'))
