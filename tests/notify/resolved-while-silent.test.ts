@@ -64,6 +64,24 @@ test('the problem is on for a day, also after a restart, and another outage has 
   assert.deepEqual(states(), ['resolved off', 'open on'])
 })
 
+for (const days of [1, 3, 30])
+  test(`after ${days} days and a restart, it ends with the heartbeat, and the next outage is told`, async (t) => {
+    const { send, told, states, restart, sweepUntil, clock } = await silent(t)
+    const from = days * 24 * 60
+    await sweepUntil(after(from - 60), 60 * MINUTE)
+    clock.now = after(from)
+    restart()
+    await told(from + 1)
+    for (const minute of [2, 4, 6]) {
+      await told(from + minute)
+      await send('metrics', watchdog({ startsAt: NOON }))
+    }
+    assert.deepEqual(states(), ['resolved off'])
+    const sent = await told(from + 30)
+    assert.match(sent[0] ?? '', /^sender-silent: /)
+    assert.deepEqual(states(), ['resolved off', 'open on'])
+  })
+
 test('a user who reopens it finds it on, and it is resolved when the heartbeat is back', async (t) => {
   const { send, told, states, change } = await silent(t)
   await told(35)

@@ -48,15 +48,17 @@ export function findLiveIncidents(db: Db, rowIds: readonly number[]): LiveIncide
   return db.all(selectIncidents(db.sql).where('id', 'in', listed(JSON.stringify(rowIds)))).map(toLiveIncident)
 }
 
+const SENDERS = 'source/'
+
 /**
- * Lists the last resolved incident of each suppressed service. No incident opens for such a service until its condition
- * has ended.
+ * Lists the last resolved incident of each suppressed service, and of each sender. No incident opens for such a service
+ * until its condition has ended, or until the heartbeat of the sender is back.
  */
 export function listSuppressedIncidents(db: Db, organizationId: number, limit: number): LiveIncident[] {
   const services = db.sql
     .selectFrom('services')
     .where('organization_id', '=', organizationId)
-    .where('suppressed', '=', 1)
+    .where((eb) => eb.or([eb('suppressed', '=', 1), eb('name', '>=', SENDERS).and('name', '<', `${SENDERS}~`)]))
   return db.all(services.select('id').limit(limit)).flatMap(({ id }) => {
     const resolved = selectIncidents(db.sql).where('service_id', '=', id).where('resolved_at', 'is not', null)
     const last = db.first(resolved.orderBy('resolved_at', 'desc').limit(1))
