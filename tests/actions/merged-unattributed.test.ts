@@ -95,7 +95,7 @@ test('what is merged into an incident that a user declared opens no other one', 
   await createIncident(deps, acme.key, { title: 'Typo', serviceId, severity: 'warning' }, 'Dana')
   await merge(4, 'Disk', 'Typo')
   await until(6)
-  assert.deepEqual(told(), ['opened at 3.5', 'resolved at 4.5', 'severity at 4.5'])
+  assert.deepEqual(told(), ['opened at 3.5', 'again at 4.5', 'resolved at 4.5'])
 })
 
 for (const [what, from] of [
