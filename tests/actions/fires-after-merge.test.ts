@@ -42,6 +42,8 @@ function merging(t: TestContext) {
   return { ...flow, report, merge, silence, resolve, until, told, states }
 }
 
+type Flow = ReturnType<typeof merging>
+
 /** Returns a flow in which pay has failed since noon and web for a minute, and pay's incident was merged into web's. */
 async function merged(t: TestContext) {
   const flow = merging(t)
@@ -139,3 +141,28 @@ test('another alert that fires when the silence ends brings it back', async (t) 
   await until(6)
   assert.deepEqual(told(3), ['again'])
 })
+
+for (const [what, acts, expected] of [
+  ['while the rest goes on', async () => {}, ['web: Bad', 'open', 0, 2]],
+  ['after the rest has ended, too', ({ report }: Flow) => report('web', 1, 3), ['web: Bad', 'open', 0, 2]],
+  [
+    'while somebody works on the rest',
+    ({ deps, acme, incidents }: Flow) =>
+      changeIncident(deps, acme.key, incidents()[1]?.id ?? '', { status: 'investigating' }, 'anna'),
+    ['web: Bad', 'investigating', 0, 2],
+  ],
+] as const)
+  test(`an alert that fires anew within a minute stays in the incident into which its own was merged, ${what}`, async (t) => {
+    const flow = await merged(t)
+    const { report, until, told, states } = flow
+    await until(3)
+    await acts(flow)
+    await report('pay', 0, 3)
+    await until(3.5)
+    await report('pay', 3.5)
+    await until(8)
+    assert.deepEqual(told(3.1), [])
+    assert.equal(states().length, 2)
+    const [title, status, , alerts] = states()[1] ?? []
+    assert.deepEqual([title, status, alerts], [expected[0], expected[1], expected[3]])
+  })

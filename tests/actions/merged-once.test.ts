@@ -186,7 +186,8 @@ test('two merges in a row name each condition after its own service only', async
   await report('B', 'b', 0, 1.5)
   await until(2)
   await merge('a: ', 'c: ')
-  // Both fire anew, in incidents of their own.
+  await until(2.6)
+  // Both fire anew more than a minute after their ends, in incidents of their own.
   await report('B', 'b')
   await report('A', 'a')
   await until(3)

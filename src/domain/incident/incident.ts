@@ -8,7 +8,7 @@ import { countOf } from '../text.ts'
 import { HOUR, MINUTE } from '../units.ts'
 import { severityNow } from './lasted.ts'
 import type { LiveIncident } from './live-incident.ts'
-import { isMilder, isUncovered, observedOf } from './observed.ts'
+import { isBackSoon, isMilder, isUncovered, observedOf } from './observed.ts'
 import { type Back, hadAllClear, opening, returning } from './opening.ts'
 import {
   type Burning,
@@ -52,7 +52,7 @@ export function decide(situation: Situation): Decision {
   const fresh = due.filter(({ uuid }) => !ignored.has(uuid))
   const problem = last?.problem ?? null
   // What goes on of the service is in the incident into which a user merged it, and so is what begins.
-  const host = due.find(({ uuid, isLeft, inIncident }) => isLeft && inIncident && ignored.has(uuid))
+  const host = due.find((one) => one.isLeft && one.inIncident && (ignored.has(one.uuid) || isBackSoon(one)))
   const isNone = fresh.length === 0 || (!situation.opens && !host)
   if (isNone) return { steps: [], suppressed, problem, changesAt: earliest(pending) }
   if (joining.length > MAX_JOINING) pending.push(now)

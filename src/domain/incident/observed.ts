@@ -81,3 +81,8 @@ export function isUncovered(before: Problem, { since }: Problem, burning: readon
   const isSettled = knownAt === null || now - knownAt >= SETTLE
   return isMuted && !isOver && since !== null && (wasSilenced || isSettled)
 }
+
+/** Returns whether an alert fires anew so soon after its end that the problem has gone on. */
+export function isBackSoon({ evidence, begunAt }: SituationAlert): boolean {
+  return evidence.recovered.some(([at]) => at <= begunAt && begunAt - at < SETTLE)
+}

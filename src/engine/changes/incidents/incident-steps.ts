@@ -72,7 +72,7 @@ export function applyStep(ctx: Context, service: LiveService, step: Step, input:
 /** Adds alerts to the incident of another service that has the alert `uuid`. */
 function joinHost(ctx: Context, uuid: string, alerts: readonly LiveAlert[], { conditions, now }: StepInput): null {
   const host = ctx.state.incidents.get(conditions.find((one) => one.uuid === uuid)?.live.incidentId ?? 0)
-  if (host && alerts.length > 0) makeDue(ctx, addAlerts(ctx, host, alerts, now).serviceId, now)
+  if (host) makeDue(ctx, addAlerts(ctx, host, alerts, now).serviceId, now)
   return null
 }
 
