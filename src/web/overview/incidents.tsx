@@ -93,7 +93,7 @@ export const IncidentLine: FC<Props & { readonly first?: boolean }> = ({ one, fi
       class={`card row line level-${incident.severity} ${open ? 'line-open' : ''}`}
       aria-label={`Incident ${incident.number}`}
     >
-      {one.recovery === null ? <StateBadge incident={incident} /> : null}
+      {one.recovery === null ? <StateBadge incident={{ ...incident, mutedMs: 0 }} /> : null}
       <Status status={incident.status} />
       <div class="line-text">
         <a class="ink plain" href={incident.href}>
@@ -101,7 +101,7 @@ export const IncidentLine: FC<Props & { readonly first?: boolean }> = ({ one, fi
             <ShortName text={incident.title} max={MAX_TITLE} />
           </b>
         </a>
-        {incident.firingNow ? <span class="second break">{incident.firingNow}</span> : null}
+        {incident.firingNow ? <p class="second break">{incident.firingNow}</p> : null}
         <CauseLine one={one} />
         {first ? (
           <p class="second">
