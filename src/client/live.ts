@@ -221,7 +221,7 @@ function sameList(before: ReadonlyMap<string, Element>, page: Document): Element
 
 /** Names the first of what is worse, or else of what is new: the lists begin with what is worst. */
 function newsOf(before: ReadonlyMap<string, Element>, after: ReadonlyMap<string, Element>): News {
-  const isCritical = (row: Element | undefined) => row?.getAttribute('data-level') === 'critical'
+  const isCritical = (row: Element | undefined) => row?.className === 'service-critical'
   const worse = [...after].filter(([key, row]) => isCritical(row) && !isCritical(before.get(key)))
   const rows = worse[0] ? worse : [...after].filter(([key]) => !before.has(key))
   const row = rows[0]?.[1]

@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
+import { MINUTE, NOON } from '../helpers/factory.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
 import { makeBrowser } from '../helpers/site.ts'
 
 async function start(t: TestContext) {
-  const { request, app, acme, charlie } = makeWorld(t)
+  const { request, app, acme, charlie, clock } = makeWorld(t)
   const { token } = acme
   const labels = { severity: 'critical', team: 'ops', region: 'north' }
   const send = (name: string, more: Readonly<Record<string, string>>) =>
@@ -18,7 +19,7 @@ async function start(t: TestContext) {
   const [browser, outsider] = [makeBrowser(app), makeBrowser(app)]
   await browser.signIn(token, 'Ada')
   await outsider.signIn(charlie.token, 'Charlie')
-  return { request, token, send, labels, idOf, browser, outsider }
+  return { clock, request, token, send, labels, idOf, browser, outsider }
 }
 
 test('the page explains the rule and offers the labels of its alerts, but not their name or severity', async (t) => {
@@ -30,6 +31,18 @@ test('the page explains the rule and offers the labels of its alerts, but not th
     ['region=north', 'team=ops'],
   )
   assert.doesNotMatch((await browser.get(`/services/${idOf('mailer')}`)).html, /Why these alerts are here/)
+})
+
+test('all pages say for how long alerts without a service have made it degraded', async (t) => {
+  const { browser, clock, request, token, idOf } = await start(t)
+  const old = alert('BackupFailed', { severity: 'critical' }, { startsAt: NOON - 15 * MINUTE })
+  await request('POST', '/api/webhooks/metrics', { token, body: alertmanager([old]) })
+  clock.now += MINUTE
+  const textOf = async (path: string) =>
+    (await browser.get(path)).html.replace(/<time.*?>|<[^>]*>/g, ' ').replace(/\s+/g, ' ')
+  assert.match((await browser.get('/')).html, /Last 24 hours: degraded for 16 min/)
+  assert.match(await textOf(`/services/${idOf('unattributed')}`), /Degraded for 16 min/)
+  assert.match(await textOf('/reports'), /unattributed .* 16 min/)
 })
 
 test('later alerts with an assigned label belong to the service', async (t) => {

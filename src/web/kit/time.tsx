@@ -29,7 +29,7 @@ const SHOWN: Readonly<Record<Style, (at: number, reader: Reader) => string>> = {
 export const Time: FC<{ at: number; style?: Style }> = ({ at, style = 'ago' }) => {
   const reader = getFrame()
   return (
-    <time datetime={isoOf(at)} title={exactTime(at, reader.zone)} data-style={style === 'ago' ? 'ago' : undefined}>
+    <time datetime={isoOf(at)} title={exactTime(at, reader.zone)}>
       {SHOWN[style](at, reader)}
     </time>
   )

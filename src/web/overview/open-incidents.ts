@@ -42,17 +42,19 @@ export async function openIncidents(
   readonly shown: readonly (OpenIncidentView | StormView)[]
   readonly total: number
   readonly hidden: number
+  /** The incidents by the UUID of their service. */
+  readonly ofServices: ReadonlyMap<string, readonly IncidentRecord[]>
 }> {
   const [found, counts] = await Promise.all([findClusters(visit), visit.own.read(findOpenIncidentCounts)])
   const clusters = found.clusters.slice(0, MAX_SHOWN)
   // The report of a problem comes after its start.
-  const starts = Map.groupBy(
+  const ofServices = Map.groupBy(
     found.clusters.flatMap(({ members }) => members),
     ({ serviceId }) => serviceId,
   )
   const began = services.flatMap((service) => {
     const at = unhealthySince(service, states.get(service.id) ?? [])
-    const known = (starts.get(service.id) ?? []).map(({ startedAt }) => startedAt)
+    const known = (ofServices.get(service.id) ?? []).map(({ startedAt }) => startedAt)
     return at === null ? [] : [{ ...service, at: Math.min(at, ...known) }]
   })
   const shown = clusters.map(async (cluster, index) => {
@@ -63,8 +65,7 @@ export async function openIncidents(
   })
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
   return {
-    shown: await Promise.all(shown),
-    total,
+    ...{ shown: await Promise.all(shown), total, ofServices },
     hidden: total - clusters.reduce((sum, { members }) => sum + members.length, 0),
   }
 }

@@ -5,7 +5,7 @@ import { type LivePipeline, outcomeOf } from '../../domain/correlation/change.ts
 import { EXAMPLE_CLUSTER } from '../../domain/example/recorded.ts'
 import { headlineOf, SERVICE_STATES, type ServiceState } from '../../domain/health/headline.ts'
 import type { Penalty } from '../../domain/health/health.ts'
-import { type StatusChange, stripOf, stripText } from '../../domain/health/strip.ts'
+import { type StatusChange, sinceStart, stripOf, stripText } from '../../domain/health/strip.ts'
 import { isDeploy } from '../../domain/incident/change-text.ts'
 import { firingText } from '../../domain/incident/incident.ts'
 import { countOf, serviceName } from '../../domain/text.ts'
@@ -14,7 +14,7 @@ import { headerOf } from '../../http/middleware/header.ts'
 import { notFound } from '../../http/middleware/problem.ts'
 import { json, type Reply } from '../../http/middleware/reply.ts'
 import type { countLinks } from '../../store/correlation/correlations.ts'
-import { listIncidents, type ResolvedEarly } from '../../store/incident/incidents.ts'
+import { type IncidentRecord, listIncidents, type ResolvedEarly } from '../../store/incident/incidents.ts'
 import { listServices, type ServiceRecord } from '../../store/service/services.ts'
 import { listStatesOfServices } from '../../store/service/states.ts'
 import { findDetails, findHasServices, findOverview } from '../../store/views.ts'
@@ -116,7 +116,7 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
   const detailed = shown.slice(0, rowsFor(shown.length, view)).map(({ id }) => id)
   const { states, lastGoodDeploys } = await own.read(findDetails, detailed, day)
   const found = await openIncidents(visit, all, states, view === 'list')
-  const { shown: incidents, total: unresolved, hidden: hiddenIncidents } = found
+  const { shown: incidents, total: unresolved, hidden: hiddenIncidents, ofServices } = found
   const deploys = pipelines.flatMap((pipeline) => deployOf(pipeline, links))
   const newestDeploys = new Map(deploys.toReversed().map((one) => [one.serviceId, one]))
   const muted = await own.run(listFiringAlerts, { silenced: true }, MAX_SILENCED)
@@ -135,7 +135,7 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
     calm: calm ? await lastIncident(visit) : null,
     addressOf: (change) => address({ status, view, usual, q, namespace, ...change }),
     services: shown.map((service) => ({
-      ...rowOf(service, now, { newestDeploys, lastGoodDeploys, states, health }),
+      ...rowOf(service, now, { newestDeploys, lastGoodDeploys, states, health, ofServices }),
       shortHref: shortHref(service, shared),
       silenced: silencedOf(silenced.get(service.id) ?? [], new Map()),
       resolvedEarly: early.get(service.id) ?? null,
@@ -177,13 +177,14 @@ function rowOf(
     readonly lastGoodDeploys: ReadonlyMap<string, LivePipeline>
     readonly states: ReadonlyMap<string, readonly StatusChange[]>
     readonly health: ReadonlyMap<string, readonly Penalty[]>
+    readonly ofServices: ReadonlyMap<string, readonly IncidentRecord[]>
   },
 ): Omit<ServiceRowView, 'shortHref'> {
   const { id, namespace, name, status, score } = service
-  const states = known.states.get(id)
-  const penalties = ((states && known.health.get(id)) || []).map((one) => penaltyOf(one, NO_STARTS))
+  const states = (known.ofServices.get(id) ?? []).reduce(sinceStart, known.states.get(id) ?? [])
+  const penalties = ((known.states.has(id) && known.health.get(id)) || []).map((one) => penaltyOf(one, NO_STARTS))
   const day = [now - DAY, now] as const
-  const strip = states ? { bins: stripOf(states, ...day), text: stripText(states, ...day) } : null
+  const strip = known.states.has(id) ? { bins: stripOf(states, ...day), text: stripText(states, ...day) } : null
   const recent = known.newestDeploys.get(id)
   const good = known.lastGoodDeploys.get(id)
   const lastDeploy = recent ?? (good ? { ref: good.ref, at: good.startsAt, outcome: 'deployed', linked: false } : null)

@@ -49,7 +49,7 @@ export const UnhealthyRows: FC<RowsProps> = ({ services, isFirst }) => (
     <tbody>
       {services.map((service) => (
         <>
-          <tr class={`service-${service.status}`} data-level={service.status} data-name={service.name}>
+          <tr class={`service-${service.status}`} data-name={service.name}>
             <td>
               <span class="service-name">
                 <Mark level={service.status} label={service.status} />
@@ -99,7 +99,7 @@ type EarlyProps = Pick<ServiceRowView, 'status'> & {
 
 /** The row below a service whose incident was resolved while its alerts fire. */
 const ResolvedEarly: FC<EarlyProps> = ({ of, status, isFirst }) => (
-  <tr class={`service-${status}`}>
+  <tr class={`service-${status} service-early`}>
     <td class="early" colspan={5}>
       <p class="second break">
         {of.brief === null ? null : (
