@@ -30,6 +30,21 @@ test('a declared incident says who declared what, and nothing about the health o
   assert.doesNotMatch(text, /By its alerts|Lowest health score/)
 })
 
+for (const [what, startsAt, source, isSign] of [
+  ['a pipeline that failed after the declaration', createdAt + MINUTE, 'ci', false],
+  ['a pipeline that had failed before it', createdAt - MINUTE, 'ci', true],
+  ['an alert after the declaration', createdAt + MINUTE, 'metrics', true],
+] as const) {
+  test(`${what} is ${isSign ? 'the' : 'no'} first sign of what a user declared`, () => {
+    const failed = { ...FIRST, name: 'PipelineFailed', source, startsAt, endsAt: null, resolution: null }
+    const text = textOf({ alerts: [failed], entries: [entry('opened', createdAt, 'Ann')] }, MANUAL)
+    assert.equal(/First (alert|signal): PipelineFailed/.test(text), isSign)
+    assert.equal(/The first (alert of this incident|symptom) was PipelineFailed/.test(text), isSign)
+    assert.equal(/All alerts of this incident are about pipelines/.test(text), !isSign)
+    assert.equal(/opened manually at .*, and no alert about the service was recorded/.test(text), !isSign)
+  })
+}
+
 test('the name of who declared an incident stays as it is, and a sentence about somebody unknown begins with a capital', () => {
   const by = (actor: string | null) => textOf({ entries: [entry('opened', createdAt, actor)] }, MANUAL)
   assert.match(by('root'), /\nroot declared an incident of/)

@@ -8,7 +8,15 @@ import { formatSeconds, formatTime, joinNames, secondsBetween } from '../text.ts
 import { MINUTE } from '../units.ts'
 import { endOf, problemSeconds } from './critical.ts'
 import type { Action, Sentence } from './document.ts'
-import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf, untoldSentence } from './groups.ts'
+import {
+  alertRefs,
+  firstSign,
+  type GroupedFact,
+  type GroupedFacts,
+  incidentRef,
+  namesOf,
+  untoldSentence,
+} from './groups.ts'
 import { causeElsewhere, earlierReports } from './others.ts'
 
 type Rule = {
@@ -226,9 +234,11 @@ function troubleOfCi(changes: readonly ChangeFact[]): Sentence | null {
   return { text: `The CI system failed in ${joinNames(hit.map(changeName))}.`, refs }
 }
 
-function foundByPerson({ incident, alerts }: GroupedFacts): Sentence | null {
+function foundByPerson(facts: GroupedFacts): Sentence | null {
+  const { incident, alerts } = facts
   if (incident.origin !== 'manual' || alerts.some(({ startsAt }) => startsAt <= incident.createdAt)) return null
-  const what = alerts.length === 0 ? 'and no alert was recorded' : 'before the first alert'
+  const none = alerts.length === 0 ? 'and no alert was recorded' : 'and no alert about the service was recorded'
+  const what = firstSign(facts) ? 'before the first alert' : none
   const text = `The incident was opened manually at ${formatTime(incident.createdAt)}, ${what}.`
   return { text, refs: [incidentRef(incident)] }
 }

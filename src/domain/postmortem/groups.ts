@@ -1,10 +1,12 @@
 /** Groups similar alerts in a postmortem: each group has one name with ×N, and one record as its evidence. */
 import { isGuessed } from '../alert/doubt.ts'
+import { firstSymptom } from '../alert/first-symptom.ts'
 import { groupForIncident } from '../alert/groups.ts'
 import { senderName } from '../event/event.ts'
 import type { AlertFact, ChangeFact, IncidentFact, PostmortemFacts, Unheard } from '../incident/facts.ts'
 import { endedByMerge, firingAt, lastResolution } from '../incident/timeline-entries.ts'
-import { ordered } from '../order.ts'
+import { distinct, ordered } from '../order.ts'
+import { nameInCluster } from '../sender/sender-name.ts'
 import { SEVERITIES } from '../severity.ts'
 import { countOf, formatCount, formatPeriod, formatTime, incidentName, joinNames, quoted, timesOf } from '../text.ts'
 import { MINUTE } from '../units.ts'
@@ -72,6 +74,25 @@ export function alertsText(alerts: readonly GroupedFact[]): string {
 /** Returns the program that sent the alert. Prometheus, vmalert and other rulers can send alerts without Alertmanager. */
 export function senderOf({ source, isDirect }: Pick<AlertFact, 'source' | 'isDirect'>): string {
   return isDirect ? 'Prometheus' : senderName(source)
+}
+
+/** Returns the first alert. A pipeline that failed after a person had declared the incident is no sign of its problem. */
+export function firstSign({ alerts, incident }: GroupedFacts): GroupedFact | undefined {
+  const first = firstSymptom(alerts)
+  return first?.source === 'ci' && signalOf(first, incident) === 'alert' ? undefined : first
+}
+
+/** Says that an incident has no first sign. */
+export function noSignText({ alerts }: GroupedFacts): string {
+  return alerts.length === 0
+    ? 'No alert was recorded for this incident.'
+    : 'All alerts of this incident are about pipelines.'
+}
+
+/** Returns the names of the services, starting with the incident's own. */
+export function servicesOf({ incident, services }: GroupedFacts): readonly string[] {
+  const own = nameInCluster(incident.service)
+  return [own, ...distinct(services.map(nameInCluster)).filter((name) => name !== own)]
 }
 
 /** Returns what the first alert was to those who found the problem: no signal if a person had declared it before. */

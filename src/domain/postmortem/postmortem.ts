@@ -16,6 +16,7 @@ import {
   groupFacts,
   incidentRef,
   mergedIn,
+  servicesOf,
   takenFrom,
   whileFiring,
 } from './groups.ts'
@@ -24,7 +25,7 @@ import { firstEvidenceAt, metricsOf } from './metrics.ts'
 import { recurrenceOf } from './others.ts'
 import { countsFromEnd, fixesOf, resolutionOf, resolvedByPerson } from './resolution.ts'
 import { rowsOf } from './rows.ts'
-import { detectionOf, impactOf, servicesOf, summaryOf } from './sections.ts'
+import { detectionOf, impactOf, summaryOf } from './sections.ts'
 import { suspicionsOf } from './trigger.ts'
 
 /**

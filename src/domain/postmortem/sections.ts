@@ -1,10 +1,9 @@
 /** The summary, impact and detection sections. */
 
-import { firstSymptom } from '../alert/first-symptom.ts'
 import type { EntryFact, IncidentFact } from '../incident/facts.ts'
 import { acknowledgementsIn, hasComeBack } from '../incident/timeline-entries.ts'
 import { distinct, ordered } from '../order.ts'
-import { nameInCluster, subjectName } from '../sender/sender-name.ts'
+import { subjectName } from '../sender/sender-name.ts'
 import type { Severity } from '../severity.ts'
 import {
   formatCount,
@@ -21,14 +20,17 @@ import type { Postmortem, Sentence } from './document.ts'
 import {
   alertRefs,
   alertsText,
+  firstSign,
   type GroupedFact,
   type GroupedFacts,
   incidentRef,
   lateSentences,
   mergedIn,
   mergedInto,
+  noSignText,
   personFirst,
   senderOf,
+  servicesOf,
   signalOf,
   takenFrom,
   toldSentences,
@@ -48,9 +50,9 @@ import { briefFixSentence, isReturn } from './resolution.ts'
 
 /** Writes the summary: what happened and when, the first symptom, the most likely cause, and the probable fix. */
 export function summaryOf(facts: GroupedFacts, suspicions: readonly Sentence[]): Postmortem['summary'] {
-  const { incident, alerts, entries } = facts
+  const { incident, entries } = facts
   const ref = incidentRef(incident)
-  const first = firstSymptom(alerts)
+  const first = firstSign(facts)
   const reopened = entries.filter(({ kind }) => kind === 'reopened').length
   const sentences: Sentence[] = [...happenedSentences(facts)]
   if (first) {
@@ -66,8 +68,7 @@ export function summaryOf(facts: GroupedFacts, suspicions: readonly Sentence[]):
         : ''
     const refs = [...alertRefs([first]), ...(since === '' ? [] : [ref])]
     sentences.push({ text: `${what} was ${first.name}${quote}${since}.`, refs }, ...earlier)
-  } else if (incident.cause !== 'silence')
-    sentences.push({ text: 'No alert was recorded for this incident.', refs: [ref] })
+  } else if (incident.cause !== 'silence') sentences.push({ text: noSignText(facts), refs: [ref] })
   sentences.push(...onNodeToo(facts))
   const returns = entries.filter(hasComeBack).length
   if (returns > 0) sentences.push({ text: `The problem came back ${formatTimes(returns)}.`, refs: [ref] })
@@ -142,15 +143,9 @@ function withPrefix(objects: readonly string[], prefix: string): readonly string
   return objects.filter((object) => object.startsWith(prefix)).map((object) => object.slice(prefix.length))
 }
 
-/** Returns the names of the services, starting with the incident's own. */
-export function servicesOf({ incident, services }: GroupedFacts): readonly string[] {
-  const own = nameInCluster(incident.service)
-  return [own, ...distinct(services.map(nameInCluster)).filter((name) => name !== own)]
-}
-
 export function detectionOf(facts: GroupedFacts): Postmortem['detection'] {
-  const { incident, alerts, entries } = facts
-  const [ref, first] = [incidentRef(incident), firstSymptom(alerts)]
+  const { incident, entries } = facts
+  const [ref, first] = [incidentRef(incident), firstSign(facts)]
   const by = incident.origin === 'automatic' ? 'incmon' : entries.find(({ kind }) => kind === 'opened')?.actor
   const openedAt = formatTime(incident.createdAt)
   const sentences: Sentence[] = [
