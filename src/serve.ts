@@ -13,7 +13,7 @@ import { createListener } from './http/middleware/listener.ts'
 import type { Access } from './http/route.ts'
 import type { Clusters } from './kubernetes/clusters.ts'
 import { checkProcess, type Damage, JUMPED, type Loop, watchDamage, watchLoop } from './server/checks.ts'
-import { limitAddresses, trusting } from './server/connection/addresses.ts'
+import { limitAddresses, SPARE_CONNECTIONS, trusting } from './server/connection/addresses.ts'
 import { createConnections, descriptorLimit, fittingConnections } from './server/connection/connections.ts'
 import { limitPendingBodies } from './server/connection/pending-bodies.ts'
 import { listen, urlOf } from './server/connection/port.ts'
@@ -103,20 +103,22 @@ export async function serve(options: Options): Promise<Running> {
   })
   const context = createContext({ deps, notices, log, state, metrics, loop, damage, notifier })
   const listenerOf = (access: Access) => createListener(createApp(deps, reader.read, context, access), context)
-  const { server, drain } = createConnections(listenerOf('network'), tls)
+  const { server, answered, drain } = createConnections(listenerOf('network'), tls)
   const commands = createConnections(listenerOf('socket'), null)
   commands.server.maxConnections = MAX_COMMANDS
   const change = (settings: Config, tls: Tls | null) => {
     state.settings = settings
     if (tls) state.tls = tls
     state.isTrusted = trusting(settings['trusted-proxies'])
-    server.maxConnections = connectionsOf(settings, log)
+    server.maxConnections = connectionsOf(settings, log) + SPARE_CONNECTIONS
     if (tls && server instanceof SecureServer) server.setSecureContext(tls)
   }
   change(settings, tls)
   server.on('drop', metrics.dropped)
   const addresses = limitAddresses(server, {
     most: () => state.settings['max-connections-per-address'],
+    all: () => server.maxConnections - SPARE_CONNECTIONS,
+    answered,
     isTrusted: context.isTrusted,
     dropped: metrics.dropped,
     log,

@@ -57,7 +57,7 @@ export const KEYS = {
   ),
   'max-connections': number(
     1024,
-    'the maximum number of connections; further connections are closed',
+    'the maximum number of connections; above it, a client with fewer displaces one with more',
     'a whole number from 1',
     [1, 1_000_000],
   ),

@@ -1,7 +1,9 @@
 /** Connections per address: one that opens as many as possible leaves room for others. */
 import assert from 'node:assert/strict'
-import { connect } from 'node:net'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { DEFAULTS } from '../../src/config.ts'
 import { eventually, startServer } from '../helpers/server.ts'
 
@@ -67,4 +69,57 @@ test('the first one is logged with the remedy, the others are counted', async (t
   assert.deepEqual([first.level, first.client, first.connections], ['warn', '127.0.0.3', 2])
   assert.match(first.remedy, /trusted-proxies.+max-connections-per-address$/)
   assert.deepEqual([more.times, others], [2, []])
+})
+
+/** Opens connections that send the beginning of a request, and waits until the server has them. */
+async function occupy(t: TestContext, url: string, text: string, addresses: readonly string[]): Promise<Socket[]> {
+  const sockets = addresses.map((localAddress) => {
+    const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', localAddress }).on('error', () => {})
+    t.after(() => socket.destroy())
+    socket.write(text)
+    return socket.resume()
+  })
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  await pause(50)
+  return sockets
+}
+
+const SIX = { 'max-connections': 6 }
+const HEAD = 'GET / HTTP/1.1\r\n'
+const SLOW_FORM = 'POST /sign-in HTTP/1.1\r\nHost: incmon\r\nContent-Length: 9\r\n\r\nkey='
+
+for (const [what, text] of Object.entries({
+  'silent connections': '',
+  'unfinished heads': HEAD,
+  'unfinished forms': SLOW_FORM,
+})) {
+  test(`addresses with many ${what} do not lock out an address with fewer`, async (t) => {
+    const { url, reachTimes } = await reaching(t, SIX)
+    const [oldest, ...others] = await occupy(t, url, text, [
+      ...Array(3).fill('127.0.0.2'),
+      ...Array(3).fill('127.0.0.3'),
+    ])
+    assert.equal(await reachTimes(1, '127.0.0.1'), 1)
+    assert.deepEqual([oldest?.destroyed, others.filter(({ destroyed }) => destroyed).length], [true, 0])
+  })
+}
+
+test('an address with as many connections as any other gets no place when the server is full', async (t) => {
+  const { url, reachTimes } = await reaching(t, SIX)
+  await occupy(t, url, HEAD, Array(6).fill('127.0.0.2'))
+  assert.deepEqual([await reachTimes(4, '127.0.0.1'), await reachTimes(2, '127.0.0.2')], [3, 0])
+})
+
+test('a connection that waits for a response, or receives a stream, keeps its place', async (t) => {
+  const { url, token, reachTimes } = await reaching(t, SIX)
+  const stream = `GET /api/stream HTTP/1.1\r\nHost: incmon\r\nAuthorization: Bearer ${token}\r\n\r\n`
+  const sockets = await occupy(t, url, stream, Array(6).fill('127.0.0.2'))
+  assert.equal(await reachTimes(1, '127.0.0.1'), 0)
+  assert.ok(sockets.every(({ destroyed }) => !destroyed))
+})
+
+test('a trusted proxy keeps its connections', async (t) => {
+  const { url, reachTimes } = await reaching(t, { ...SIX, 'trusted-proxies': ['127.0.0.2'] })
+  await occupy(t, url, HEAD, Array(6).fill('127.0.0.2'))
+  assert.equal(await reachTimes(1, '127.0.0.1'), 0)
 })

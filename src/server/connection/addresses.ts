@@ -5,9 +5,16 @@ import { isCidr } from '../../settings.ts'
 import type { Log } from '../log.ts'
 import { networkOf } from './wrong-tokens.ts'
 
+/** How many connections Node accepts above the limit, because a connection that makes room closes a moment later. */
+export const SPARE_CONNECTIONS = 8
+
 type Limit = {
   /** Returns the limit per address, which SIGHUP can change. */
   readonly most: () => number
+  /** Returns the limit of all connections together. */
+  readonly all: () => number
+  /** Returns the connections that wait for a response, or receive one. */
+  readonly answered: () => ReadonlySet<string>
   /** Trusted proxies have no limit, because they serve many clients. */
   readonly isTrusted: (address: string) => boolean
   /** Called for every connection closed because of the limit. */
@@ -15,34 +22,63 @@ type Limit = {
   readonly log: Log
 }
 
+/** Identifies a connection. With TLS, the same connection has two sockets. */
+export function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`
+}
+
 /**
- * Closes connections above the limit. Logs the first closed connection. `tell` logs how many more connections were
- * closed since the last call.
+ * Closes connections above the limits. If all connections together reach the limit, a client with fewer connections
+ * takes the place of the oldest one, among those without a complete request, of a client with more. Logs the first
+ * connection closed because of the limit per address. `tell` logs how many more were closed since the last call.
  */
 export function limitAddresses(server: Server, limit: Limit): { readonly tell: () => void } {
-  /** The number of open connections per network. */
-  const open = new Map<string, number>()
+  /** The open connections per network, oldest first. */
+  const open = new Map<string, Set<Socket>>()
+  let total = 0
   let dropped = 0
   const drop = (socket: Socket, client: string) => {
-    socket.destroy()
-    limit.dropped()
+    close(socket)
     dropped += 1
     if (dropped > 1) return
     const remedy = 'if this address is a proxy, add it to trusted-proxies; otherwise raise max-connections-per-address'
     limit.log.warn({ client, connections: limit.most(), remedy }, 'an address has reached its connection limit')
   }
+  const close = (socket: Socket) => {
+    socket.destroy()
+    limit.dropped()
+  }
+  /** Closes a connection of a client that has more than `own` connections. Returns whether there was one. */
+  const makeRoom = (own: number): boolean => {
+    const larger = [...open].filter(([network, { size }]) => network !== EXEMPT && size > own)
+    if (larger.length === 0) return false
+    const answered = limit.answered()
+    for (const [network, sockets] of larger.sort(([, a], [, b]) => b.size - a.size)) {
+      const oldest = [...sockets].find((socket) => !answered.has(peerOf(socket)))
+      if (!oldest) continue
+      forget(network, oldest)
+      close(oldest)
+      return true
+    }
+    return false
+  }
+  const forget = (network: string, socket: Socket) => {
+    const sockets = open.get(network)
+    if (!sockets?.delete(socket)) return
+    total -= 1
+    if (sockets.size === 0) open.delete(network)
+  }
   server.on('connection', (socket: Socket) => {
     const address = plainAddress(socket.remoteAddress ?? '')
-    if (address === '' || limit.isTrusted(address)) return
-    const network = networkOf(address)
-    const count = open.get(network) ?? 0
-    if (count >= limit.most()) return drop(socket, address)
-    open.set(network, count + 1)
-    socket.once('close', () => {
-      const left = (open.get(network) ?? 1) - 1
-      if (left > 0) open.set(network, left)
-      else open.delete(network)
-    })
+    const isExempt = address === '' || limit.isTrusted(address)
+    const network = isExempt ? EXEMPT : networkOf(address)
+    const count = open.get(network)?.size ?? 0
+    if (!isExempt && count >= limit.most()) return drop(socket, address)
+    if (total >= limit.all() && !makeRoom(isExempt ? 0 : count)) return close(socket)
+    const sockets = open.get(network) ?? new Set()
+    open.set(network, sockets.add(socket))
+    total += 1
+    socket.once('close', () => forget(network, socket))
   })
   const tell = () => {
     if (dropped > 1)
@@ -51,6 +87,9 @@ export function limitAddresses(server: Server, limit: Limit): { readonly tell: (
   }
   return { tell }
 }
+
+/** The connections of trusted proxies and of clients without an address. */
+const EXEMPT = ''
 
 const LOOPBACK = ['127.0.0.0/8', '::1/128']
 

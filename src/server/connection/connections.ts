@@ -7,6 +7,7 @@ import type { Socket } from 'node:net'
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import { BUDGETS } from '../../domain/budgets.ts'
 import { TURNS } from '../../domain/request/turns.ts'
+import { peerOf } from './addresses.ts'
 import { guardParser } from './parser.ts'
 import { freeBytes } from './pending-bodies.ts'
 import { spreadStarts } from './starts.ts'
@@ -64,6 +65,8 @@ export type Listener = Refusing & { readonly listen: RequestListener }
 
 type Connections = {
   readonly server: Server
+  /** Returns the connections with a complete request whose response is not complete. */
+  readonly answered: () => ReadonlySet<string>
   /**
    * Accepts all pending connections, stops listening, and ends streams. Resolves after the last response, or after 7
    * seconds. Responses must be delayed until `closed` is called, because a client that gets a response would send its
@@ -128,7 +131,11 @@ export function createConnections(
   server.on('checkExpectation', take)
   refuseUnreadable(server, { open, early }, refusing)
   closeUnread(server, open, limits)
-  return { server, drain: (closed) => drain(server, { open, sockets }, closed) }
+  const answered = () =>
+    new Set(
+      [...open].filter(([, answers]) => answers.some(({ req }) => req.complete)).map(([socket]) => peerOf(socket)),
+    )
+  return { server, answered, drain: (closed) => drain(server, { open, sockets }, closed) }
 }
 
 /** Frees the rest of a body that is not read. Otherwise Node leaves it to V8, which collects it late. */

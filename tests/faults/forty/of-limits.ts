@@ -159,4 +159,11 @@ export const LIMITS: readonly Row[] = [
     [{ file: 'tests/http/kept-texts.test.ts' }],
     'mutant: kept-parts',
   ),
+  row(
+    62,
+    'Addresses that together hold all connections',
+    'another address is served; nobody who waits for a response loses the connection',
+    [{ file: 'tests/server/addresses.test.ts' }],
+    'mutant: first-come',
+  ),
 ]

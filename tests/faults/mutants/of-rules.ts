@@ -381,6 +381,14 @@ export const RULE_MUTANTS: readonly Mutant[] = [
     only: 'A thousand numbers',
   },
   {
+    name: 'first-come',
+    file: 'src/server/connection/addresses.ts',
+    from: '&& size > own',
+    to: '&& size < 0',
+    test: 'tests/server/addresses.test.ts',
+    only: 'do not lock out',
+  },
+  {
     name: 'kept-parts',
     file: 'src/domain/memoize.ts',
     from: '`.slice(1)',
