@@ -46,7 +46,7 @@ function remindersOf(deps: Deps, organizationId: number, now: number): OutboxEnt
   const open = listOpenIncidents(deps.db, organizationId, MAX_INCIDENTS, ['open'])
   const burning = open
     .filter(({ problem }) => phaseOf(problem, now) === 'on')
-    .map((incident) => ({ incident, told: listToldSince(deps.db, incident, incident.problem.alarmedAt, now) }))
+    .map((incident) => ({ incident, told: listToldSince(deps.db, incident, incident.problem.alarmedAt) }))
   // What was merged from another service goes on although nothing of the incident's own service does.
   const left = [
     ...listSuppressedIncidents(deps.db, organizationId, MAX_INCIDENTS),
@@ -127,7 +127,7 @@ function dueStillFiring(
 ): Due[] {
   if (!problem.isSuppressed || resolvedAt === null || resolvedAt + STILL_FIRING_AFTER > now) return []
   const sent = listStillFiring(deps.db, rowId, resolvedAt)
-  const involved = new Set(listToldSince(deps.db, { rowId, problem }, 0, now).map(({ channelId }) => channelId))
+  const involved = new Set(listToldSince(deps.db, { rowId, problem }, 0).map(({ channelId }) => channelId))
   const untold = channels.filter((channel) => involved.has(channel.rowId) && !sent.includes(channel.rowId))
   if (untold.length === 0 || !findIncident(deps.db, organizationId, id)?.firingAlerts) return []
   return untold.map((channel) => ({ channel, kind: 'still-firing' }))

@@ -85,7 +85,7 @@ test('an alert of the same name that a user left on does not keep the incident o
   await report('Down', 'web', 1, 3)
   await until(5)
   assert.deepEqual(problemOf('web: Down'), ['monitoring', []])
-  assert.match(told().at(-1) ?? '', /^recovered: web/)
+  assert.match(told().at(-1) ?? '', /^recovered: Down of web is over, but “cart: Down” goes on: /)
 })
 
 test('it counts in the incident of the other service as soon as it fires anew', async (t) => {

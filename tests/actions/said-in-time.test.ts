@@ -81,7 +81,7 @@ for (const [what, late, more, prepare] of [
     await prepare(flow)
     const [first, second, ...others] = [...(await kinds(late, true)), ...(await kinds(late + 2.5))]
     assert.deepEqual(others, [])
-    assert.match(first ?? '', new RegExp(`^${late} (opened|again)$`))
+    assert.match(first ?? '', new RegExp(`^${late} (opened|again)( reminder)?$`))
     assert.match(second ?? '', new RegExp(`^${late + 2}(\\.\\d)? reminder$`))
   })
 

@@ -8,6 +8,7 @@ import { SECOND } from '../units.ts'
 import { overdueText, whenText } from './alert-texts.ts'
 import { alikeOf, commonOf, listedOf, MAX_SAID, nameOf, namesOf, sorted } from './digest-order.ts'
 import { groupLinesOf, type MessageGroup } from './group-words.ts'
+import { REMINDERS } from './kind.ts'
 import { clusterText, namedUpTo, shortened } from './names.ts'
 import { endedBy, firesText, goesOnText, isInferred, NO_END, newNames, recoveryText } from './recovery-texts.ts'
 import { lengthOf, pastText, subjectOf } from './sentences.ts'
@@ -33,7 +34,8 @@ const MAX_ACKNOWLEDGED = 2
  * determines the text.
  */
 export function digestTextOf(items: readonly MessageItem[], context: MessageContext): MessageText {
-  const last = items.at(-1)
+  // What is new says more than that nobody has acknowledged it.
+  const last = items.findLast(({ kind }) => !REMINDERS.has(kind)) ?? items.at(-1)
   if (!last) throw new TypeError('a message without notifications')
   if (last.kind === 'group' && last.group) return groupTextOf(last.group, items, context)
   const incidents = new Map(items.map((item) => [item.incident.id, item]))

@@ -156,20 +156,20 @@ const said = query<{ channelId: number; incidentId: number }>()((sql, hole) =>
 
 /**
  * Lists the channels that were told about an incident, or about one that was merged into it, since `since`, with the
- * number of reminders and the time at which the last notification was delivered, or will be: now if it is overdue.
+ * number of reminders and the time at which the last notification was delivered, or is due.
  */
-export function listToldSince(db: Db, { rowId, problem }: Followed, since: number, now: number) {
-  return db.all(toldSince, { incidentIds: JSON.stringify([rowId, ...problem.merged]), since, now })
+export function listToldSince(db: Db, { rowId, problem }: Followed, since: number) {
+  return db.all(toldSince, { incidentIds: JSON.stringify([rowId, ...problem.merged]), since })
 }
 
-const toldSince = query<{ incidentIds: string; since: number; now: number }>()((of, hole) =>
+const toldSince = query<{ incidentIds: string; since: number }>()((of, hole) =>
   of
     .selectFrom('outbox')
     .select('channel_id as channelId')
     // A new condition that has ended waits until it fires again, and a digest for its time. Reminders do not wait for them.
     .select((eb) => {
       const waits = eb.or([eb('is_digest', '=', 1), eb.and([eb('kind', '=', 'worse'), eb('leader_id', 'is', null)])])
-      const at = sql<number>`max(due_at, CASE status WHEN 'delivered' THEN ended_at WHEN 'pending' THEN ${hole('now')} ELSE 0 END)`
+      const at = sql<number>`CASE status WHEN 'delivered' THEN max(due_at, ended_at) ELSE due_at END`
       return eb.fn.max<number>(eb.case().when(waits).then(hole('since')).else(at).end()).as('lastAt')
     })
     .select((eb) => eb.fn.sum<number>(eb.case().when('kind', '=', 'reminder').then(1).else(0).end()).as('reminders'))
