@@ -85,23 +85,23 @@ function clusterLabels({ object, reason }: ClusterDraft, type: string): Labels {
 }
 
 /** What Grafana says of a rule that keeps its name although nobody knows whether its condition holds. */
-const UNKNOWN_STATES: Readonly<Partial<Record<string, string>>> = {
-  NoData: 'Grafana has no data',
-  Error: 'Grafana cannot evaluate the rule',
-}
+const UNKNOWN_STATES: ReadonlyMap<string | undefined, string> = new Map([
+  ['NoData', 'Grafana has no data'],
+  ['Error', 'Grafana cannot evaluate the rule'],
+])
 
 /** What Grafana says in an alert of its own. The annotations of such an alert are those of the rule. */
-const UNKNOWN_ALERTS: Readonly<Partial<Record<string, string>>> = {
-  DatasourceNoData: 'Grafana has no data for this rule',
-  DatasourceError: 'Grafana cannot evaluate this rule',
-}
+const UNKNOWN_ALERTS: ReadonlyMap<string | undefined, string> = new Map([
+  ['DatasourceNoData', 'Grafana has no data for this rule'],
+  ['DatasourceError', 'Grafana cannot evaluate this rule'],
+])
 
 /** Returns what an alert says of its condition, in one line. */
 function summaryOf({ status, labels, annotations, name }: AlertDraft): string {
-  const unknown = UNKNOWN_ALERTS[labels.alertname ?? '']
+  const unknown = UNKNOWN_ALERTS.get(labels.alertname)
   if (unknown !== undefined) return oneLine(annotations.Error ? `${unknown}: ${annotations.Error}` : unknown)
   const words = oneLine(annotations.summary || annotations.message || annotations.description || name)
-  const blind = status === 'firing' ? UNKNOWN_STATES[annotations.grafana_state_reason ?? ''] : undefined
+  const blind = status === 'firing' ? UNKNOWN_STATES.get(annotations.grafana_state_reason) : undefined
   return blind === undefined ? words : `${withoutStop(words)} (${blind})`
 }
 
