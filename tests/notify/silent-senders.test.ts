@@ -25,8 +25,10 @@ for (const [how, settings] of [
     }
     await send('metrics', alertmanager([ENDED], { groupKey: 'ended' }))
     await send('metrics', alertmanager([DOWN]))
+    const areDelivered = () => messages().every(({ status }) => status === 'delivered')
+    await settled(areDelivered)
     await sweepUntil(NOON + 25.5 * MINUTE)
-    await settled(() => messages().every(({ status }) => status === 'delivered'))
+    await settled(areDelivered)
     remind(deps)
     const told = () => messages().filter(({ kind }) => kind === 'reminder' || kind === 'escalation')
     await settled(() => told().some(({ status }) => status === 'delivered'))
