@@ -224,6 +224,22 @@ test('The end of a rollout is no scaling to zero', () => {
   assert.deepEqual(emptied([old, up]), ['shop/cart@5d4f8c7b9'])
 })
 
+test('The end of a canary of Argo Rollouts is no scaling to zero, for the stable ReplicaSet serves', () => {
+  const up = (minute: number, hash: string, revision: number) =>
+    scaled(minute, `Scaled up ReplicaSet cart-${hash} (revision ${revision}) from 0 to 1`, 'Rollout/cart')
+  const down = (minute: number, hash: string, revision: number) =>
+    scaled(minute, `Scaled down ReplicaSet cart-${hash} (revision ${revision}) from 1 to 0`, 'Rollout/cart')
+  const [first, second] = ['5d4f8c7b9', '6c8b9d4f7'] as const
+  assert.deepEqual(emptied([up(0, first, 3), down(5, first, 3)]), [`shop/cart@${first}`])
+  const twice = [up(0, first, 3), down(5, first, 3), up(9, second, 4), down(14, second, 4)]
+  assert.deepEqual(emptied(twice), [`shop/cart@${first}`, `shop/cart@${second}`])
+  // After a canary that replaced the stable ReplicaSet, nothing else serves.
+  const done = [up(0, second, 3), down(5, first, 2)]
+  assert.deepEqual(emptied([...done, down(60, second, 3)]), [`shop/cart@${second}`, 'shop/cart@0'])
+  // The first revision replaces nothing.
+  assert.deepEqual(emptied([up(0, first, 1), down(5, first, 1)]), [`shop/cart@${first}`, 'shop/cart@0'])
+})
+
 test('A rollout that a watched cluster shows has its images and who changed them', () => {
   const told = (text: string) =>
     rolloutsOf([scaled(0, text)], CART).map(({ hash, template, isRollback }) => [hash, template, isRollback])

@@ -177,6 +177,22 @@ test('a Deployment scaled to zero is a suspect without any warning', () => {
   assert.equal(refs(facts({ events, alerts: [alert('web', 'HighLatency', 1)] }))[0], 'shop/pay')
 })
 
+test('a canary that was taken back is no workload without replicas', () => {
+  const scaled = (minute: number, text: string) =>
+    event('pay', 'ScalingReplicaSet', minute, {
+      ...{
+        kind: 'change',
+        object: 'Rollout/pay',
+        text: `Scaled ${text.replace('RS', 'ReplicaSet pay-5d4f8c7b9 (revision 3)')}`,
+      },
+    })
+  const events = [scaled(-9, 'up RS from 0 to 1'), scaled(-4, 'down RS from 1 to 0')]
+  assert.deepEqual(refs(facts({ events, alerts: [alert('web', 'HighLatency', 1)] })), ['shop/web'])
+  // The first revision replaced nothing.
+  const first = events.map((one) => ({ ...one, text: one.text.replace('revision 3', 'revision 1') }))
+  assert.ok(refs(facts({ events: first, alerts: [alert('web', 'HighLatency', 1)] })).includes('shop/pay'))
+})
+
 test('missing data, CI alerts and unattributed alerts blame no service', () => {
   const services = [...SERVICES, { id: 'x', cluster: '', namespace: '', name: 'unattributed' }]
   const blind = alert('pay', 'Rule', 0, { severity: 'critical', labels: { alertname: 'DatasourceNoData' } })

@@ -1,5 +1,5 @@
 /** Finds the rollouts of a service in the events of its Deployments. */
-import { removesEndpoints, rolloutOf } from '../event/rollout.ts'
+import { endsCanary, removesEndpoints, rolloutOf } from '../event/rollout.ts'
 import type { Emptied, RolloutChange } from './change.ts'
 
 /** Kubernetes reports a rollout as stuck after this time (`progressDeadlineSeconds`). */
@@ -37,6 +37,11 @@ export function rolloutsOf(events: readonly ScalingEvent[], service: ChangedServ
     const isRollback = rollout.isBack ?? seen.has(template)
     seen.add(template)
     if (rollout.direction === 'down') {
+      if (endsCanary(event, inOrder)) {
+        // The ReplicaSet before it has served all the time, and nothing is known of it.
+        last.delete(event.object)
+        return []
+      }
       if (rollout.hash === serving.get(event.object)) serving.delete(event.object)
       const isOwn = rollout.hash === '' || (before ?? rollout.hash) === rollout.hash
       const isLast = rollout.to === 0 && isOwn && !isRecreated(event, inOrder)

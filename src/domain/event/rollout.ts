@@ -7,6 +7,8 @@ type Scaled = {
   readonly direction: 'up' | 'down'
   readonly to: number
   readonly from: number | null
+  /** As Argo Rollouts says. A revision above 1 replaces another one. */
+  readonly revision?: number
   /** What a watched cluster says about the new pod template, such as `app: cart:1.0 → cart:1.1; by kubectl-set`. */
   readonly template?: string
   /** Whether a watched cluster says that the Deployment had this pod template before. */
@@ -20,11 +22,11 @@ type Scaled = {
  */
 export function rolloutOf(message: string): Scaled | null {
   const found =
-    /^scaled (up|down) replica ?set (\S+)(?: \(revision \S+\))? (?:from (\d{1,9}) )?to (\d{1,9})(?: from (\d{1,9}))?$/i.exec(
+    /^scaled (up|down) replica ?set (\S+)(?: \(revision (\d+)\))? (?:from (\d{1,9}) )?to (\d{1,9})(?: from (\d{1,9}))?$/i.exec(
       plainMessage(message),
     )
   if (!found) return scalingOf(message) ?? observedRolloutOf(message)
-  const [, direction = '', replicaSet = '', before, to, after] = found
+  const [, direction = '', replicaSet = '', revision, before, to, after] = found
   const dash = replicaSet.lastIndexOf('-')
   const hash = replicaSet.slice(dash + 1)
   if (dash < 1 || hash === '') return null
@@ -35,7 +37,23 @@ export function rolloutOf(message: string): Scaled | null {
     direction: direction.toLowerCase() === 'up' ? 'up' : 'down',
     to: Number(to),
     from: from === undefined ? null : Number(from),
+    ...(revision === undefined ? {} : { revision: Number(revision) }),
   }
+}
+
+type Told = { readonly object: string; readonly text: string; readonly at: number }
+
+/** Returns whether an event ends a canary: between its start and its end, only its ReplicaSet was scaled. */
+export function endsCanary({ object, text, at: endsAt }: Told, events: readonly Told[]): boolean {
+  const end = rolloutOf(text)
+  if (end?.direction !== 'down' || end.to > 0 || (end.revision ?? 1) < 2) return false
+  const own = events.flatMap(({ at, ...one }) => {
+    const scaled = one.object === object && at <= endsAt ? rolloutOf(one.text) : null
+    return scaled ? [{ ...scaled, at }] : []
+  })
+  const isStart = (one: Scaled) => one.hash === end.hash && one.direction === 'up' && one.from === 0
+  const begun = Math.max(...own.flatMap((one) => (isStart(one) ? one.at : [])))
+  return begun > Number.NEGATIVE_INFINITY && own.every(({ at, hash }) => at < begun || hash === end.hash)
 }
 
 const POD_OF_SET = /^create Pod (\S+) in StatefulSet /

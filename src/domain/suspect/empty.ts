@@ -1,6 +1,6 @@
 /** Finds Deployments that serve nothing any more. */
 import type { Change } from '../correlation/change.ts'
-import { rolloutOf } from '../event/rollout.ts'
+import { endsCanary, rolloutOf } from '../event/rollout.ts'
 import { type Components, componentAt } from './component.ts'
 import type { SuspectEvent, SuspectFacts } from './suspect.ts'
 import type { SymptomEvent } from './symptom.ts'
@@ -24,7 +24,7 @@ export function emptied(facts: SuspectFacts, components: Components): SymptomEve
     // A new ReplicaSet was taken back, and the old one serves.
     const isBack = ({ kind, eventId, ...one }: Change) =>
       kind === 'rollout' && eventId === newest.event.id && !('emptied' in one)
-    if (facts.changes.some(isBack)) return []
+    if (facts.changes.some(isBack) || endsCanary(newest.event, facts.events)) return []
     return [emptySighting(component, newest.event)]
   })
 }
