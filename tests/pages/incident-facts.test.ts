@@ -50,7 +50,7 @@ test('a deploy after which the problem ended is a probable fix and no suspect', 
   )
 })
 
-test('what was deployed just before a user declared an incident is not called good', async (t) => {
+test('a deploy is called good only if a change is suspected, and never just before a user declared an incident', async (t) => {
   const world = await broken(t)
   const deploy = async (id: number, at: number) => {
     const body = pipeline('success', 'shop/search', { id, at, jobs: [build('deploy', 'success')] })
@@ -62,7 +62,8 @@ test('what was deployed just before a user declared an incident is not called go
   const { id } = body.find(({ name }: { name: string }) => name === 'search')
   const declared = { title: 'Results are empty', serviceId: id, severity: 'critical' }
   assert.equal((await world.request('POST', '/api/incidents', { token: world.token, body: declared })).status, 201)
-  assert.match(await world.text('/incidents/2'), /Last good deploy: #40/)
+  assert.match(await world.text('/incidents/2'), /Earlier deploy: #40/)
+  assert.doesNotMatch(await world.text('/incidents/2'), /Last good deploy/)
   assert.match(await world.text(`/services/${id}`), /Last good deploy: #41/)
 })
 

@@ -17,6 +17,8 @@ export const Cause: FC<Props> = ({ cause, fix, groups, lastGoodDeploy, incident 
   const { code, heading, suspect, before, after } = cause
   const hint = hintedGroup(groups)?.hint
   const known = suspect !== null && code !== 'none'
+  // Without a suspected change, that deploy may be what was running when the problem began.
+  const isChange = known && (suspect.kind === 'pipeline' || suspect.kind === 'rollout')
   return (
     <section class={known ? 'card row cause' : 'card row cause cause-unknown'} aria-label={heading}>
       <div class="cause-text">
@@ -45,7 +47,7 @@ export const Cause: FC<Props> = ({ cause, fix, groups, lastGoodDeploy, incident 
           {suspect?.external ? <External {...suspect.external} /> : null}
           {lastGoodDeploy ? (
             <span>
-              <LastGoodDeploy deploy={lastGoodDeploy} />
+              <LastGoodDeploy deploy={lastGoodDeploy} label={isChange ? undefined : 'Earlier deploy'} />
             </span>
           ) : null}
         </p>
@@ -90,11 +92,13 @@ export function hintedGroup(groups: IncidentView['groups']): IncidentView['group
 }
 
 /** Renders the last good deploy, linked to its pipeline if the sender provided a URL. */
-export const LastGoodDeploy: FC<{ deploy: NonNullable<IncidentView['lastGoodDeploy']> }> = (props) => {
-  const { text, href, at } = props.deploy
+export const LastGoodDeploy: FC<{
+  deploy: NonNullable<IncidentView['lastGoodDeploy']>
+  label?: string | undefined
+}> = ({ deploy: { text, href, at }, label = 'Last good deploy' }) => {
   return (
     <>
-      Last good deploy:{' '}
+      {label}:{' '}
       {href === null ? (
         text
       ) : (
