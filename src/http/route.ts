@@ -110,7 +110,7 @@ export function rest<Query, Body>(target: Target, spec: RestSpec<Query, Body>): 
         id: c.req.param('id') ?? '',
         // Without a schema, the type is unknown, so `handle` cannot access any value.
         query: query ? readRestQuery(c, query) : (undefined as Query),
-        body: body ? await readBody(c, body, server.pendingBodies) : (undefined as Body),
+        body: body ? await readBody(c, body, server.pendingBodies, identity.organizationId) : (undefined as Body),
       }
       return key === null || isDryRun(call.query) ? handle(call) : answerOnce(call, key, handle)
     },

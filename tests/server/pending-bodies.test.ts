@@ -4,6 +4,8 @@ import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { createOrganization } from '../../src/actions/organizations.ts'
+import { createToken } from '../../src/actions/tokens.ts'
 import { limitPendingBodies } from '../../src/server/connection/pending-bodies.ts'
 import { makeWorld } from '../helpers/app.ts'
 import { alertGroup } from '../helpers/payloads.ts'
@@ -28,6 +30,18 @@ test('large bodies leave memory for small ones', () => {
   assert.deepEqual([pending.add(small, 100_000), pending.add(small, 100_000)], [true, false])
 })
 
+test('one organization uses at most three quarters, and what it releases it can use again', () => {
+  const pending = limitPendingBodies(100)
+  const [one, two, three] = [{}, {}, {}]
+  assert.deepEqual([pending.add(one, 75, 1), pending.add(two, 1, 1), pending.fits(1, 1)], [true, false, false])
+  assert.deepEqual([pending.fits(25, 2), pending.add(three, 25, 2), pending.fits(1, 2)], [true, true, false])
+  pending.release(one)
+  assert.deepEqual(
+    [pending.fits(75, 1), pending.fits(76, 1), pending.fits(50, 2), pending.fits(51, 2)],
+    [true, false, true, false],
+  )
+})
+
 test('releasing an uncounted body changes nothing', () => {
   const pending = limitPendingBodies(100)
   const one = {}
@@ -45,11 +59,11 @@ test('a request rejected for another reason releases its memory', async (t) => {
   assert.equal((await request('POST', METRICS, { token: charlie.token, body: alertGroup(1) })).status, 200)
 })
 
-/** Opens a connection that sends this many bytes of a 10 MiB body and then stalls. */
+/** Opens a connection that sends this many bytes of a body with one more, and then stalls. */
 async function stalled(t: TestContext, url: string, token: string, bytes: number): Promise<void> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {})
   t.after(() => void socket.destroy())
-  const head = `POST ${METRICS} HTTP/1.1\r\nHost: incmon\r\nAuthorization: Bearer ${token}\r\nContent-Length: ${10 * MEBIBYTE}\r\n\r\n`
+  const head = `POST ${METRICS} HTTP/1.1\r\nHost: incmon\r\nAuthorization: Bearer ${token}\r\nContent-Length: ${bytes + 1}\r\n\r\n`
   await new Promise<void>((sent) =>
     socket.write(Buffer.concat([Buffer.from(head), Buffer.alloc(bytes, 0x20)]), () => sent()),
   )
@@ -69,9 +83,9 @@ function isRefusedByLength(url: string, token: string, bytes: number): Promise<b
   }).finally(() => socket.destroy())
 }
 
-test('while 28 MiB of large bodies are read, the next one gets 503 immediately, by its declared length and without', async (t) => {
+test('while an organization sends 24 MiB of large bodies, its next one gets 503 immediately, by its declared length and without', async (t) => {
   const { url, token, request } = await startServer(t)
-  for (let client = 0; client < 3; client += 1) await stalled(t, url, token, 9 * MEBIBYTE)
+  for (let client = 0; client < 3; client += 1) await stalled(t, url, token, 7.5 * MEBIBYTE)
   const large = `[${' '.repeat(3 * MEBIBYTE)}]`
   await eventually(() => isRefusedByLength(url, token, 3 * MEBIBYTE), Boolean)
   const { status, body } = await request('POST', METRICS, large)
@@ -86,6 +100,20 @@ test('while 28 MiB of large bodies are read, the next one gets 503 immediately, 
   const init = { method: 'POST', headers: { Authorization: `Bearer ${token}` }, body: chunked, duplex: 'half' } as const
   assert.equal((await fetch(url + METRICS, init as RequestInit)).status, 503)
   assert.equal((await request('POST', METRICS, String(alertGroup(1)))).status, 200)
+})
+
+test("an organization's slow bodies do not delay the large body of another organization", async (t) => {
+  const { url, token, deps } = await startServer(t)
+  for (let client = 0; client < 220; client += 1) await stalled(t, url, token, 120_000)
+  await eventually(() => isRefusedByLength(url, token, 200_000), Boolean)
+  const { rowId } = createOrganization(deps, { name: 'Charlie', plan: 'Team' })
+  const charlie = createToken(deps, { organizationId: rowId, name: 'test', scopes: ['ingest'] })
+  const init = {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${charlie.token}` },
+    body: String(alertGroup(1)).padEnd(300_000),
+  }
+  assert.equal((await fetch(url + METRICS, init)).status, 200)
 })
 
 test('large bodies are parsed in order, each when those before it leave enough memory', async () => {

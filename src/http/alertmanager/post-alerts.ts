@@ -18,7 +18,7 @@ const MAX_ERRORS = 20
 export async function postAlerts({ c, deps, identity, server, recent }: ApiCall): Promise<Reply> {
   requireJson(c)
   if (isCompressed(c)) throw new IncmonError('unsupported', 'the body is compressed; send it without Content-Encoding')
-  const bytes = await readBytes(c, WEBHOOK_LIMIT, server.pendingBodies)
+  const bytes = await readBytes(c, WEBHOOK_LIMIT, server.pendingBodies, identity.organizationId)
   if (isBlank(bytes)) throw coded(422, 602, 'alerts in body is required')
   deps.engine.admit('metrics')
   const receivedAt = deps.now()

@@ -89,7 +89,7 @@ function missing(): Refusal {
 
 export async function postSilences({ c, deps, server, identity }: ApiCall): Promise<Reply> {
   requireJson(c)
-  const bytes = await readBytes(c, REST_LIMIT, server.pendingBodies)
+  const bytes = await readBytes(c, REST_LIMIT, server.pendingBodies, identity.organizationId)
   if (isBlank(bytes)) throw coded(422, 602, 'silence in body is required')
   const sent = readSilence(parsed(bytes), deps.now())
   const createdBy = sent.createdBy || identity.tokenName

@@ -63,6 +63,7 @@ export async function readBody<Output>(
   c: Context,
   schema: v.GenericSchema<unknown, Output>,
   pending: PendingBodies,
+  organizationId?: number,
 ): Promise<Output> {
   const type = headerOf(c, 'content-type')
   if (type !== undefined && !JSON_TYPE.test(type.trim())) {
@@ -73,7 +74,7 @@ export async function readBody<Output>(
       'unsupported',
       'the body is compressed, which is not supported; send it without Content-Encoding',
     )
-  const body = parseBody(await readBytes(c, REST_LIMIT, pending))
+  const body = parseBody(await readBytes(c, REST_LIMIT, pending, organizationId))
   if (Array.isArray(body)) throw new IncmonError('invalid', 'body: expected an object, found a list')
   refuseMisspelled('body', schema, body)
   const result = v.safeParse(schema, body)
@@ -94,14 +95,19 @@ export function isCompressed(c: Context): boolean {
  * @throws IncmonError `too-large`; `too-slow`; `unavailable` if all pending bodies together use too much memory;
  * `invalid` if the chunks are malformed or the connection ended early
  */
-export async function readBytes(c: Context, limit: number, pending: PendingBodies): Promise<Uint8Array> {
+export async function readBytes(
+  c: Context,
+  limit: number,
+  pending: PendingBodies,
+  organizationId?: number,
+): Promise<Uint8Array> {
   const declared = headerOf(c, 'content-length')
   if (declared !== undefined && Number(declared) > limit) throw tooLarge(limit)
-  if (!pending.fits(Number(declared ?? 0))) throw tooMuchPending()
+  if (!pending.fits(Number(declared ?? 0), organizationId)) throw tooMuchPending()
   const incoming = incomingOf(c)
   const accept = (bytes: number, all: number) => {
     if (all > limit) return tooLarge(limit)
-    return pending.add(c, bytes) ? null : tooMuchPending()
+    return pending.add(c, bytes, organizationId) ? null : tooMuchPending()
   }
   const bytes = incoming ? await readIncoming(incoming, accept) : new Uint8Array(await c.req.raw.arrayBuffer())
   if (bytes.length > limit) throw tooLarge(limit)

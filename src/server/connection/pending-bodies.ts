@@ -8,12 +8,14 @@ const MAX_PARSED = BUDGETS['parsed-bodies'].value
 /** Bytes reserved for small bodies, so that a few senders of large bodies cannot lock out all others. */
 const RESERVED_BYTES = 4 * MEBIBYTE
 const SMALL_BYTES = 128 * 1024
+/** The part of the memory that one organization can use, so that it cannot lock out the others. */
+const SHARE = 0.75
 
 export type PendingBodies = {
-  /** Returns whether this many additional bytes are within the limit. */
-  readonly fits: (bytes: number) => boolean
+  /** Returns whether this many additional bytes are within the limits of all requests and of the organization. */
+  readonly fits: (bytes: number, organizationId?: number) => boolean
   /** Counts additional bytes of a request. If the bytes exceed the limit, does not count them and returns false. */
-  readonly add: (request: object, bytes: number) => boolean
+  readonly add: (request: object, bytes: number, organizationId?: number) => boolean
   /** Releases the bytes of a request that has been answered. */
   readonly release: (request: object) => void
   /** Runs `work`, which parses and stores a body, when enough memory is free. Frees the bytes of the body afterwards. */
@@ -26,11 +28,23 @@ export type PendingBodies = {
  */
 export function limitPendingBodies(most = MAX_BYTES, mostParsed = MAX_PARSED): PendingBodies {
   // A Map would retain many requests: when a Map grows, V8 keeps the old table until a full garbage collection.
-  const held = new WeakMap<object, number>()
+  const held = new WeakMap<object, { readonly bytes: number; readonly organizationId: number | undefined }>()
+  const shares = new Map<number | undefined, number>()
   let total = 0
   let parsed = 0
   const waiting: { readonly bytes: number; readonly start: () => void }[] = []
-  const fits = (bytes: number) => total + bytes <= (bytes > SMALL_BYTES ? most - RESERVED_BYTES : most)
+  const fits = (bytes: number, organizationId?: number) => {
+    const share = shares.get(organizationId) ?? 0
+    const ofOne = organizationId === undefined ? most : most * SHARE
+    return total + bytes <= (bytes > SMALL_BYTES ? most - RESERVED_BYTES : most) && share + bytes <= ofOne
+  }
+  /** Counts `bytes`, which can be negative. */
+  const count = (bytes: number, organizationId: number | undefined) => {
+    total += bytes
+    const share = (shares.get(organizationId) ?? 0) + bytes
+    if (share === 0) shares.delete(organizationId)
+    else shares.set(organizationId, share)
+  }
   /** Starts to parse the bodies that have waited longest. Always starts one body, even if it exceeds the limit. */
   const startWaiting = () => {
     for (let next = waiting[0]; next && (parsed === 0 || parsed + next.bytes <= mostParsed); next = waiting[0]) {
@@ -41,17 +55,17 @@ export function limitPendingBodies(most = MAX_BYTES, mostParsed = MAX_PARSED): P
   }
   return {
     fits,
-    add: (request, bytes) => {
-      const before = held.get(request) ?? 0
-      total -= before
-      const isAccepted = fits(before + bytes)
-      total += isAccepted ? before + bytes : before
-      if (!isAccepted) return false
-      held.set(request, before + bytes)
-      return true
+    add: (request, bytes, organizationId) => {
+      const before = held.get(request)?.bytes ?? 0
+      count(-before, organizationId)
+      const isAccepted = fits(before + bytes, organizationId)
+      count(isAccepted ? before + bytes : before, organizationId)
+      if (isAccepted) held.set(request, { bytes: before + bytes, organizationId })
+      return isAccepted
     },
     release: (request) => {
-      total -= held.get(request) ?? 0
+      const { bytes, organizationId } = held.get(request) ?? { bytes: 0, organizationId: undefined }
+      count(-bytes, organizationId)
       held.delete(request)
     },
     whileParsed: async (body, work) => {

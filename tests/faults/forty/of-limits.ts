@@ -166,4 +166,11 @@ export const LIMITS: readonly Row[] = [
     [{ file: 'tests/server/addresses.test.ts' }],
     'mutant: first-come',
   ),
+  row(
+    63,
+    'Slow bodies of one organization',
+    'a large body of another organization is stored',
+    [{ file: 'tests/server/pending-bodies.test.ts', name: /organization/ }],
+    'mutant: no-share',
+  ),
 ]

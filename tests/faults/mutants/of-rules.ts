@@ -389,6 +389,14 @@ export const RULE_MUTANTS: readonly Mutant[] = [
     only: 'do not lock out',
   },
   {
+    name: 'no-share',
+    file: 'src/server/connection/pending-bodies.ts',
+    from: '&& share + bytes <= ofOne',
+    to: '&& share + bytes <= 1e12 + ofOne',
+    test: 'tests/server/pending-bodies.test.ts',
+    only: 'at most three quarters',
+  },
+  {
     name: 'kept-parts',
     file: 'src/domain/memoize.ts',
     from: '`.slice(1)',

@@ -99,7 +99,7 @@ async function receive(c: Context, parts: HandlerParts, source: Source, carrier:
   const key = idempotencyKeyOf(c)
   if (isCompressed(c))
     throw new IncmonError('invalid', 'the body is compressed, which is not supported; send it without Content-Encoding')
-  const bytes = await readBytes(c, WEBHOOK_LIMIT, server.pendingBodies)
+  const bytes = await readBytes(c, WEBHOOK_LIMIT, server.pendingBodies, sender.organizationId)
   deps.engine.admit(source)
   const receivedAt = deps.now()
   const request = { parts, source, ...sender, bytes, receivedAt, dryRun, key }
