@@ -12,7 +12,7 @@ import {
 import type { LiveIncident } from '../../src/domain/incident/live-incident.ts'
 import { mergedProblem } from '../../src/domain/incident/merge.ts'
 import { tracked } from '../../src/domain/incident/periods.ts'
-import { begun, closed, NO_PROBLEM, type Problem } from '../../src/domain/incident/problem.ts'
+import { begun, closed, NO_PROBLEM, observe, type Problem } from '../../src/domain/incident/problem.ts'
 import { messageTextOf } from '../../src/domain/notification/words.ts'
 import type { Severity } from '../../src/domain/severity.ts'
 import { MINUTE } from '../../src/domain/units.ts'
@@ -146,4 +146,28 @@ test('the postmortem of a declared incident counts its severity from the change 
   const { summary } = (await request('GET', `/api/incidents/${id}/postmortem`, { token })).body
   assert.match(summary.facts[0].text, /^3 min, as declared by Acme's token/)
   assert.match(summary.sentences[1].text, /The incident lasted from .* \(5 min\)\./)
+})
+
+for (const [what, before] of [
+  ['was declared milder', DECLARED],
+  ['opened by itself and was lowered', rate({ ...DECLARED, origin: 'automatic', severity: 'critical' }, 2, 'error')],
+  ['was raised and lowered before', rate(rate(DECLARED, 1, 'critical'), 3, 'warning')],
+] as const)
+  test(`an incident that ${what} has had its new severity since the very second in which a user raised it`, () => {
+    const raised = { ...rate(before, 5, 'critical'), startedAt: NOON }
+    for (const seconds of [0, 1]) assert.equal(severeOf(raised, after(5 + seconds / 60)).since, after(5))
+  })
+
+test('what burned before a silence keeps its severity if a user changes it under the silence', () => {
+  const now = after(4)
+  const muted = [{ name: 'A', since: NOON, onset: NOON }]
+  const fired = fire({ ...DECLARED, origin: 'automatic', severity: 'critical', problem: NO_PROBLEM }, 0, ['A'])
+  const problem = observe(
+    { ...fired.problem, since: NOON, had: ['A'] },
+    { now: after(2), burning: [], muted, ended: [] },
+  )
+  const silenced = rate({ ...fired, problem }, 3, 'warning')
+  const back = observe(silenced.problem, { now, burning: muted, muted: [], ended: [] })
+  const raised = rate({ ...silenced, problem: back }, 6, 'critical')
+  assert.deepEqual(minutesOf(raised, 9), ['critical', 5])
 })

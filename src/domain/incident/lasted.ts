@@ -57,12 +57,12 @@ export function lengthsOf(incident: Lasting, until: number) {
     onMs: sumOf(on),
     silencedMs: sumOf(silenced),
     msOf: (severity: Severity) => sumOf(bySeverity[severity] ?? []),
-    /** Since when the incident has had its last severity; null if it never was on. */
-    ratedSince: on.reduce<(typeof on)[number] | null>(
+    /** The last time in which the severity was the same; null if the problem never was on. */
+    last: on.reduce<(typeof on)[number] | null>(
       (first, one) =>
         first && first.severity === one.severity && first.to === one.from ? { ...one, from: first.from } : one,
       null,
-    )?.from,
+    ),
   }
 }
 
@@ -160,8 +160,11 @@ export function isLowered(incident: Rated): boolean {
 export function severeOf(incident: Lasting, until: number) {
   const { problem } = incident
   const severity = problem.since === null ? worstSeverity(incident) : severityNow(incident)
-  const { msOf, onMs, silencedMs, ratedSince } = lengthsOf(incident, until)
-  return { severity, ms: msOf(severity), onMs, mutedMs: silencedMs, since: ratedSince ?? incident.startedAt }
+  const { msOf, onMs, silencedMs, last } = lengthsOf(incident, until)
+  // It may have got this severity in this very second.
+  const isRated = problem.since === null || last?.severity === severity
+  const since = isRated ? (last?.from ?? incident.startedAt) : until
+  return { severity, ms: msOf(severity), onMs, mutedMs: silencedMs, since }
 }
 
 /** Returns the problem of an incident whose severity a user changed at `at`. For a problem that is over, it is a correction. */
