@@ -2,12 +2,12 @@
 import { type Fields, fieldsOf, optionalText } from './fields.ts'
 
 /** kubewatch calls these events of a node or pod a kind of their own. */
-const EVENTS: Readonly<Record<string, readonly [kind: string, reason: string]>> = {
-  backoff: ['Pod', 'BackOff'],
-  nodenotready: ['Node', 'NodeNotReady'],
-  nodeready: ['Node', 'NodeReady'],
-  noderebooted: ['Node', 'Rebooted'],
-}
+const EVENTS: ReadonlyMap<string, readonly [kind: string, reason: string]> = new Map([
+  ['backoff', ['Pod', 'BackOff']],
+  ['nodenotready', ['Node', 'NodeNotReady']],
+  ['nodeready', ['Node', 'NodeReady']],
+  ['noderebooted', ['Node', 'Rebooted']],
+])
 
 /** kubewatch writes kinds in lower case or in the plural of the API. */
 const KINDS = new Map(
@@ -22,7 +22,7 @@ export function eventOfKubewatch(body: Fields): Fields | null {
   const meta = fieldsOf(body.eventmeta)
   if (!meta) return null
   const [kind, name] = [optionalText(meta, 'kind') ?? '', optionalText(meta, 'name') ?? '']
-  const told = EVENTS[kind.toLowerCase()]
+  const told = EVENTS.get(kind.toLowerCase())
   const known = KINDS.get(kind.toLowerCase()) ?? KINDS.get(kind.toLowerCase().replace(/s$/, '')) ?? kind
   const namespace = optionalText(meta, 'namespace') ?? (name.includes('/') ? name.slice(0, name.indexOf('/')) : '')
   return {

@@ -17,14 +17,14 @@ const NAMED = 3
 const NAMED_BRIEFLY = 7
 
 /** Why Grafana ends an alert although nothing has recovered, by its `grafana_state_reason`. */
-const GRAFANA_ENDS: Readonly<Record<string, string>> = {
-  Paused: 'its rule was paused',
-  RuleDeleted: 'its rule was deleted',
-  Updated: 'its rule was changed',
-  MissingSeries: 'its query has no data of it any more',
-  NoData: 'its query has no data',
-  Error: 'its rule cannot be evaluated',
-}
+const GRAFANA_ENDS: ReadonlyMap<string | undefined, string> = new Map([
+  ['Paused', 'its rule was paused'],
+  ['RuleDeleted', 'its rule was deleted'],
+  ['Updated', 'its rule was changed'],
+  ['MissingSeries', 'its query has no data of it any more'],
+  ['NoData', 'its query has no data'],
+  ['Error', 'its rule cannot be evaluated'],
+])
 
 /** What follows on when a problem was last reported. */
 export const NO_END = '; no end was reported'
@@ -35,7 +35,7 @@ export function endedBy({ alerts, incident: { problem } }: MessageItem) {
   const byHand = last.filter(({ resolution }) => resolution === 'manual')
   const people = [...new Set(byHand.flatMap(({ resolvedBy }) => resolvedBy ?? []))]
   if (byHand.length > 0) return { who: `${people.length === 0 ? 'A user' : joinNames(people)} resolved`, because: '' }
-  const [why] = last.flatMap(({ annotations }) => GRAFANA_ENDS[annotations.grafana_state_reason ?? ''] ?? [])
+  const [why] = last.flatMap(({ annotations }) => GRAFANA_ENDS.get(annotations.grafana_state_reason) ?? [])
   return why === undefined ? null : { who: 'Grafana ended', because: `, because ${why}` }
 }
 
