@@ -1,6 +1,7 @@
 /** Processes the inputs of a batch one by one in memory, then saves all effects in one transaction. */
 
 import type { Notice } from '../domain/notice.ts'
+import { isNodeService } from '../domain/service/node.ts'
 import { evaluateOrPostpone, MAX_EVALUATION_WORK } from './changes/evaluate.ts'
 import { applyDueSilences } from './changes/silences/silences.ts'
 import { awaitRepeats } from './changes/sweep.ts'
@@ -86,7 +87,7 @@ export async function decideBatch(deps: BatchDeps, inputs: readonly Input[], isE
       if (isAlone || isEnough()) break
     }
     const limits = new Map<number, number>()
-    for (const [serviceId, { organizationId, inputs }] of touched) {
+    for (const [serviceId, { organizationId, inputs }] of nodesFirst(state, touched)) {
       const before = effects.length
       const most =
         limits.get(organizationId) ?? (contextOf(deciding, organizationId)?.workload() ?? 0) + MAX_EVALUATION_WORK
@@ -224,6 +225,20 @@ function decideOne(
     undo()
     return { error }
   }
+}
+
+/** What a failed node explains depends on its incident. */
+function nodesFirst(
+  { organizations }: State,
+  touched: ReadonlyMap<number, { readonly organizationId: number; readonly inputs: readonly number[] }>,
+) {
+  const isNode = ([serviceId, { organizationId }]: [number, { readonly organizationId: number }]) => {
+    const service = organizations.get(organizationId)?.services.get(serviceId)
+    return service !== undefined && isNodeService(service)
+  }
+  const all = [...touched]
+  const nodes = all.filter(isNode)
+  return nodes.length === 0 ? all : [...nodes, ...all.filter((one) => !isNode(one))]
 }
 
 function contextOf(

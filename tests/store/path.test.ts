@@ -126,7 +126,10 @@ test('a full disk is reported if no database can be created', (t) => {
   if (!at) return t.skip('only root can mount')
   try {
     assert.throws(() => writeFileSync(join(at, 'ballast'), Buffer.alloc(100_000)), { code: 'ENOSPC' })
-    assert.throws(() => openStore(join(at, 'incmon.db')), /: the disk is full: free some space and try again; "incmon doctor" shows how much is free$/)
+    assert.throws(
+      () => openStore(join(at, 'incmon.db')),
+      /: the disk is full: free some space and try again; "incmon doctor" shows how much is free$/,
+    )
   } finally {
     spawnSync('umount', ['--lazy', at])
   }
