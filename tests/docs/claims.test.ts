@@ -98,7 +98,7 @@ test('the example of docs/decisions.md has the score of the link', () => {
 })
 
 test('incmon explain names the same number of reports as docs/decisions.md', () => {
-  const [, reports] = /after one minute or (\d+) reports, if only/.exec(pageAt('docs/decisions.md').text) ?? []
+  const [, reports] = /a one-time event: never\) or (\d+) reports, if only/.exec(pageAt('docs/decisions.md').text) ?? []
   const told = readFileSync(`${ROOT}src/engine/changes/outcome.ts`, 'utf8')
   assert.ok(reports && told.includes(`it must last a minute or be reported ${reports} times first`))
 })

@@ -189,7 +189,7 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['A warning that was reported for at least … minutes', constantOf('health', 'LASTING', 'MINUTE')],
     ['its penalty decreases to 0 over … minutes', constantOf('health', 'DECAY', 'MINUTE')],
     ['the score is below …,', constantOf('health', 'DEGRADED_BELOW')],
-    ['after one minute or … reports', constantOf('unavailable', 'REPEATS')],
+    ['a one-time event: never) or … reports', constantOf('unavailable', 'REPEATS')],
     ['A volume attachment must fail for … minutes', constantOf('unavailable', 'TWO_MINUTES', 'MINUTE')],
     ['`NodeNotReady` of a pod on an unknown node for … minutes', constantOf('unavailable', 'EVICTED', 'MINUTE')],
     ['for 2 minutes or … times', constantOf('unavailable', 'REPEATS')],
