@@ -4,7 +4,7 @@ import { IncmonError } from '../domain/error.ts'
 import { distinct } from '../domain/order.ts'
 import { joinNames } from '../domain/text.ts'
 import { noteEdits } from '../engine/changes/incidents/edits.ts'
-import { findIncident } from '../engine/changes/incidents/find.ts'
+import { findIncident } from '../engine/changes/incidents/incidents.ts'
 import { assignAlias } from '../engine/changes/services.ts'
 import {
   type CorrelationRecord,

@@ -4,7 +4,7 @@
  */
 
 import type { Alert } from './alert/alert.ts'
-import type { StoredEvent } from './event/stored-event.ts'
+import type { StoredEvent } from './event/event.ts'
 import type { LiveIncident } from './incident/live-incident.ts'
 import type { Settings } from './organization.ts'
 import { START } from './suspect/searched.ts'

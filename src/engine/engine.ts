@@ -13,14 +13,13 @@ import { type Delivery, type Received, receive } from './changes/receive/deliver
 import type { Receipt } from './changes/receive/receipt.ts'
 import { type Usage, usageOf } from './changes/room.ts'
 import { refusedError } from './changes/shortage.ts'
-import { nextDue } from './changes/sweep.ts'
+import { awaitedSince, followJump, nextDue } from './changes/sweep.ts'
 import { withCauses } from './dry-run.ts'
-import { createFollower } from './jumps.ts'
 import { createLargeQueue, createStopwatch, isLarge, unavailable } from './large.ts'
 import { createPostmortems } from './postmortems.ts'
 import { type Committed, count, createQueue } from './queue.ts'
 import { type Context, createEnvironment } from './state/context.ts'
-import { createState, type OrganizationState } from './state/state.ts'
+import { createState, type OrganizationState, type State } from './state/state.ts'
 import type { EngineStore } from './store.ts'
 import { sweep } from './sweep.ts'
 
@@ -227,6 +226,34 @@ export function createEngine(deps: EngineDeps, mostWaiting: () => number = () =>
       isClosed = true
       await large.close()
       await queue.drained()
+    },
+  }
+}
+
+// After a jump of the clock, what senders repeat seems overdue: they get time to repeat it, as after a start.
+
+type Clock = { readonly now: () => number; readonly jumps: () => number }
+
+/** @param awaitsRepeats whether the senders get time to repeat their alerts after a start, too */
+function createFollower({ now, jumps }: Clock, awaitsRepeats: boolean) {
+  let followed = jumps()
+  /** Returns the time, and whether the clock has jumped since the last call of `follow`. */
+  const read = () => ({ at: now(), isBehind: jumps() !== followed })
+  return {
+    isBehind: () => read().isBehind,
+    /** Must not run during a batch. */
+    follow: ({ organizations, journal }: State) => {
+      const { at, isBehind } = read()
+      if (!isBehind) return
+      followed = jumps()
+      for (const organization of organizations.values()) followJump(organization, at)
+      journal.clear()
+    },
+    awaitedSince: ({ organizations }: State, organizationId: number): number | null => {
+      const { at, isBehind } = read()
+      if (isBehind) return at
+      const organization = organizations.get(organizationId)
+      return organization ? awaitedSince(organization, at) : awaitsRepeats ? at : null
     },
   }
 }

@@ -1,5 +1,4 @@
 /** Parses Kubernetes events sent by kubernetes-event-exporter (with and without a layout), kubewatch and kwatch. */
-
 import { type ClusterDraft, type Intake, type KubernetesObject, type Labels, newLabels } from '../domain/event/event.ts'
 import { clusterInLabels } from '../domain/service/cluster.ts'
 import {
@@ -20,7 +19,6 @@ import {
 } from './fields.ts'
 import { MAX_ITEMS, readItems } from './items.ts'
 import { cleanText } from './json.ts'
-import { eventOfKubewatch } from './kubewatch.ts'
 import { redact, redactAndCut } from './redact.ts'
 
 /** A typical layout has about a dozen keys. */
@@ -112,6 +110,39 @@ function eventOfLayout(fields: Fields): Fields | null {
   if (OBJECTS.some((of) => of in fields) || 'podName' in fields || 'reason' in fields) return null
   const layouts = LAYOUTS.map((name) => fieldsOf(fields[name]))
   return layouts.find((one) => one && ['reason', 'kind', 'name'].every((name) => typeof one[name] === 'string')) ?? null
+}
+
+/** kubewatch calls these events of a node or pod a kind of their own. */
+const KUBEWATCH_EVENTS: ReadonlyMap<string, readonly [kind: string, reason: string]> = new Map([
+  ['backoff', ['Pod', 'BackOff']],
+  ['nodenotready', ['Node', 'NodeNotReady']],
+  ['nodeready', ['Node', 'NodeReady']],
+  ['noderebooted', ['Node', 'Rebooted']],
+])
+
+/** kubewatch writes kinds in lower case or in the plural of the API. */
+const KUBEWATCH_KINDS = new Map(
+  [
+    ...['Pod', 'Node', 'Deployment', 'ReplicaSet', 'StatefulSet', 'DaemonSet', 'Job', 'CronJob', 'Service', 'Ingress'],
+    ...['ReplicationController', 'HorizontalPodAutoscaler', 'PersistentVolume', 'Namespace', 'ConfigMap', 'Secret'],
+  ].map((kind) => [kind.toLowerCase(), kind]),
+)
+
+/** Returns kubewatch's `{eventmeta: {kind, name, namespace, reason}, text, time}` as an event of `v1`, or null. */
+function eventOfKubewatch(body: Fields): Fields | null {
+  const meta = fieldsOf(body.eventmeta)
+  if (!meta) return null
+  const [kind, name] = [optionalText(meta, 'kind') ?? '', optionalText(meta, 'name') ?? '']
+  const told = KUBEWATCH_EVENTS.get(kind.toLowerCase())
+  const known =
+    KUBEWATCH_KINDS.get(kind.toLowerCase()) ?? KUBEWATCH_KINDS.get(kind.toLowerCase().replace(/s$/, '')) ?? kind
+  const namespace = optionalText(meta, 'namespace') ?? (name.includes('/') ? name.slice(0, name.indexOf('/')) : '')
+  return {
+    involvedObject: { kind: told?.[0] ?? known, name: name.slice(name.lastIndexOf('/') + 1), namespace },
+    reason: told?.[1] ?? optionalText(meta, 'reason'),
+    message: body.text,
+    lastTimestamp: body.time,
+  }
 }
 
 /** Parses one event; see `readCluster`. */

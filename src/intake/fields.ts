@@ -3,8 +3,7 @@
 import { IncmonError } from '../domain/error.ts'
 import { type Labels, type Links, newLabels } from '../domain/event/event.ts'
 import { parseInstant } from '../domain/instant.ts'
-import { cleanText } from './json.ts'
-import { LABEL_LIMIT } from './json-limits.ts'
+import { cleanText, LABEL_LIMIT } from './json.ts'
 import { isSecretKey, REDACTED, redactAndCut, redactText } from './redact.ts'
 
 export type Fields = Readonly<Record<string, unknown>>

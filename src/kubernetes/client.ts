@@ -4,7 +4,7 @@ import { Agent as SecureAgent, request as secureRequest } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { IncmonError } from '../domain/error.ts'
 import { limitInterim } from '../domain/request/interim.ts'
-import { guard } from '../intake/json-limits.ts'
+import { guard } from '../intake/json.ts'
 import type { Access } from './access.ts'
 import { createSplitter, shortened } from './items.ts'
 

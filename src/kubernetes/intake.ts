@@ -1,7 +1,7 @@
 /** Turns what the streams deliver into one update: observations for the engine, and what to remember with them. */
 import type { Accepted, Draft, Intake, Rejected } from '../domain/event/event.ts'
 import { observe, observeDeleted } from '../domain/kubernetes/observe.ts'
-import { corrected } from '../domain/sender/clock.ts'
+import { corrected } from '../domain/sender/sender.ts'
 import { type Gap, type Kind, type Seen, WATCH, type WatchUpdate, workloadOf } from '../domain/watch/object.ts'
 import { readCluster } from '../intake/cluster.ts'
 import { type Change, type Circumstances, waitingWith } from './changes.ts'

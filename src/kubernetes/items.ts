@@ -3,7 +3,7 @@
  * and leaves nothing large for the garbage collector.
  */
 import { BUDGETS } from '../domain/budgets.ts'
-import { cutJson, LABEL_LIMIT } from '../intake/json-limits.ts'
+import { cutJson, LABEL_LIMIT } from '../intake/json.ts'
 
 const MOST = { text: BUDGETS['object-text'].value, items: BUDGETS['object-items'].value, fields: LABEL_LIMIT, from: 0 }
 

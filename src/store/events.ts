@@ -2,8 +2,7 @@
 
 import { hash } from 'node:crypto'
 import { type Selection, sql } from 'kysely'
-import type { Source } from '../domain/event/event.ts'
-import type { StoredEvent } from '../domain/event/stored-event.ts'
+import type { Source, StoredEvent } from '../domain/event/event.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
 import { pageInChunks } from './history/alert-search.ts'
 import { payloadOf } from './payloads.ts'

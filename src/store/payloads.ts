@@ -5,7 +5,7 @@
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { type RawBuilder, sql } from 'kysely'
-import type { StoredEvent } from '../domain/event/stored-event.ts'
+import type { StoredEvent } from '../domain/event/event.ts'
 import type { Db } from './sqlite/open.ts'
 import { insertRows, listed } from './sqlite/query.ts'
 

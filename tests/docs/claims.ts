@@ -315,8 +315,8 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['of a pipeline as …. An', unknownStatus('ci', pipeline('x'))],
     ['accepts at most … items', BUDGETS['dry-run'].value],
     ['`warnings` contains at most … entries', constantOf('delivery', 'MAX_WARNINGS')],
-    ['a clock that is more than … minutes ahead', constantOf('clock', 'AHEAD', 'MINUTE')],
-    ['clock that is more than … minutes behind', constantOf('clock', 'BEHIND', 'MINUTE')],
-    ['consecutive requests over … minutes', constantOf('clock', 'SPAN', 'MINUTE')],
+    ['a clock that is more than … minutes ahead', constantOf('sender', 'AHEAD', 'MINUTE')],
+    ['clock that is more than … minutes behind', constantOf('sender', 'BEHIND', 'MINUTE')],
+    ['consecutive requests over … minutes', constantOf('sender', 'SPAN', 'MINUTE')],
   ],
 }

@@ -1,7 +1,7 @@
 /** The gaps of a flapping alert. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { gapsBetween, gapsOfEvents } from '../../src/domain/alert/gaps.ts'
+import { gapsBetween, gapsOfEvents } from '../../src/domain/alert/groups.ts'
 
 const spell = (startsAt: number, endsAt: number | null) => ({ startsAt, endsAt })
 const event = (kind: string, at: number) => ({ kind, at })

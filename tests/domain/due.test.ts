@@ -1,7 +1,7 @@
 /** When the sweep next has work to do. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { LiveAlert } from '../../src/domain/alert/live-alert.ts'
+import type { LiveAlert } from '../../src/domain/alert/alert.ts'
 import { DEFAULT_SETTINGS } from '../../src/domain/organization.ts'
 import { nextDue } from '../../src/engine/changes/sweep.ts'
 import { createJournal } from '../../src/engine/state/journal.ts'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type Heartbeat, withHeartbeat } from '../../src/domain/sender/heartbeat.ts'
+import { type Heartbeat, withHeartbeat } from '../../src/domain/sender/sender.ts'
 import { HOUR, MINUTE, NOON, SECOND } from '../helpers/signals.ts'
 
 const NEVER: Heartbeat = { heartbeatAt: null, heartbeatGap: 0, heartbeatDueAt: null }

@@ -1,7 +1,7 @@
 /** A sender's events per hour. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Hours, hoursUntil, NO_HOURS, withEvents } from '../../src/domain/sender/heartbeat.ts'
+import { type Hours, hoursUntil, NO_HOURS, withEvents } from '../../src/domain/sender/sender.ts'
 import { NOON } from '../helpers/factory.ts'
 
 const HOUR = 3_600_000

@@ -1,8 +1,7 @@
 /** Names: which of several records with the same name is found does not depend on the order of changes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createNames } from '../../src/engine/state/collections.ts'
-import { createJournal } from '../../src/engine/state/journal.ts'
+import { createJournal, createNames } from '../../src/engine/state/journal.ts'
 
 function makeNames() {
   const journal = createJournal()

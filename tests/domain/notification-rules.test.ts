@@ -5,8 +5,14 @@ import { NO_PROBLEM } from '../../src/domain/incident/problem.ts'
 import { audienceOf } from '../../src/domain/notification/audience.ts'
 import { DEFAULT_CHANNEL, recipientsOf } from '../../src/domain/notification/channel.ts'
 import { type IncidentState, notificationKindOf } from '../../src/domain/notification/kind.ts'
-import { endOfQuiet, quietHoursFault, type Rule, sendTimeOf } from '../../src/domain/notification/rule.ts'
-import { remindersText, rulesText } from '../../src/domain/notification/rule-text.ts'
+import {
+  endOfQuiet,
+  quietHoursFault,
+  type Rule,
+  remindersText,
+  rulesText,
+  sendTimeOf,
+} from '../../src/domain/notification/rule.ts'
 import { nextReminder, paceOf, resultOf, retryPause } from '../../src/domain/notification/schedule.ts'
 import type { Operator } from '../../src/domain/silence/matcher.ts'
 

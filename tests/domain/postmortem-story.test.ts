@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { timelineOf } from '../../src/domain/incident/timeline.ts'
-import type { EntryFacts } from '../../src/domain/incident/timeline-entry.ts'
+import type { EntryFacts } from '../../src/domain/incident/timeline-entries.ts'
 import { markdown } from '../../src/domain/postmortem/markdown.ts'
 import { generate } from '../../src/domain/postmortem/postmortem.ts'
 import { factsOf } from './postmortem-goldens.ts'

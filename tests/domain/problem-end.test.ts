@@ -1,8 +1,15 @@
 /** What becomes known later about the end of a problem. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Burning, type Ended, NO_PROBLEM, observe, type Problem } from '../../src/domain/incident/problem.ts'
-import { endText, overText } from '../../src/domain/incident/problem-end.ts'
+import {
+  type Burning,
+  type Ended,
+  endText,
+  NO_PROBLEM,
+  observe,
+  overText,
+  type Problem,
+} from '../../src/domain/incident/problem.ts'
 import { MINUTE } from '../../src/domain/units.ts'
 import { criticalMsOf } from '../helpers/lengths.ts'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ClusterDraft } from '../../src/domain/event/event.ts'
-import { type Clock, corrected, withReading } from '../../src/domain/sender/clock.ts'
+import { type Clock, corrected, withReading } from '../../src/domain/sender/sender.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

@@ -1,7 +1,7 @@
 /** The golden tables for attribution, and the drafts described by their rows. */
 
 import { readFileSync } from 'node:fs'
-import { logicalNames } from '../../src/domain/alert/logical-labels.ts'
+import { logicalNames } from '../../src/domain/alert/signal.ts'
 import type {
   AlertDraft,
   ClusterDraft,

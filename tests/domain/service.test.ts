@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Draft } from '../../src/domain/event/event.ts'
-import { ruleText } from '../../src/domain/service/rule.ts'
 import {
   aliasesToFind,
   attribute,
   matchesName,
   namesToFind,
   nodeOf,
+  ruleText,
   UNATTRIBUTED,
 } from '../../src/domain/service/service.ts'
 import * as cases from './service-cases.ts'

@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { IncmonError } from '../../src/domain/error.ts'
-import { cleanText, parseBody } from '../../src/intake/json.ts'
-import { LABEL_LIMIT, MAX_DEPTH, MAX_SHAPES, MAX_VALUES } from '../../src/intake/json-limits.ts'
+import { cleanText, LABEL_LIMIT, MAX_DEPTH, MAX_SHAPES, MAX_VALUES, parseBody } from '../../src/intake/json.ts'
 import { assertQuick } from '../helpers/processor.ts'
 
 const parse = (text: string) => parseBody(Buffer.from(text))

@@ -1,11 +1,11 @@
 /** Invariants that hold at any time in a simulation. */
 import assert from 'node:assert/strict'
+import type { LiveAlert } from '../../src/domain/alert/alert.ts'
 import { fingerprintsOf } from '../../src/domain/alert/fingerprints.ts'
-import type { LiveAlert } from '../../src/domain/alert/live-alert.ts'
 import { IncmonError } from '../../src/domain/error.ts'
 import type { Delivery } from '../../src/engine/changes/receive/delivery.ts'
 import type { Receipt } from '../../src/engine/changes/receive/receipt.ts'
-import type { createNames } from '../../src/engine/state/collections.ts'
+import type { createNames } from '../../src/engine/state/journal.ts'
 import {
   dueStep,
   fingerprintScope,

@@ -3,8 +3,8 @@
  * from the resulting records.
  */
 
+import type { StoredEvent } from '../../src/domain/event/event.ts'
 import { nodeIn } from '../../src/domain/event/reason-message.ts'
-import type { StoredEvent } from '../../src/domain/event/stored-event.ts'
 import type { Notice } from '../../src/domain/notice.ts'
 import { firstDueAt, scheduleAlerts } from '../../src/engine/changes/sweep.ts'
 import { putAlert } from '../../src/engine/state/alerts.ts'
@@ -16,8 +16,7 @@ import type { Changes, Journal } from '../../src/engine/state/journal.ts'
 import { putService } from '../../src/engine/state/services.ts'
 import { createOrganizationState, type OrganizationState } from '../../src/engine/state/state.ts'
 import type { EngineStore } from '../../src/engine/store.ts'
-import { computeLinks } from '../../src/store/correlation/compute-links.ts'
-import type { LinkHistory, LinkKey } from '../../src/store/correlation/link-history.ts'
+import { computeLinks, type LinkHistory, type LinkKey } from '../../src/store/correlation/compute-links.ts'
 import { createRecords, type Records, recordChanges } from './records.ts'
 
 const HOUR = 3_600_000

@@ -3,20 +3,20 @@
  * no SQL.
  */
 
-import type { LiveAlert } from '../../src/domain/alert/live-alert.ts'
+import type { LiveAlert } from '../../src/domain/alert/alert.ts'
 import type { LivePipeline } from '../../src/domain/correlation/change.ts'
 import type { Link } from '../../src/domain/correlation/correlation.ts'
-import type { StoredEvent } from '../../src/domain/event/stored-event.ts'
+import type { StoredEvent } from '../../src/domain/event/event.ts'
 import type { LiveService } from '../../src/domain/health/live-service.ts'
 import type { LiveIncident } from '../../src/domain/incident/live-incident.ts'
-import type { TimelineEntry } from '../../src/domain/incident/timeline-entry.ts'
+import type { TimelineEntry } from '../../src/domain/incident/timeline-entries.ts'
 import type { LiveGroup, LiveSender } from '../../src/domain/sender/sender.ts'
 import type { LiveImage } from '../../src/domain/service/image.ts'
 import type { LiveSilence } from '../../src/domain/silence/silence.ts'
 import type { Effect, StoredRejection } from '../../src/engine/state/effect.ts'
 import type { Changes } from '../../src/engine/state/journal.ts'
 import { awaitedName } from '../../src/engine/state/state.ts'
-import type { LinkOwner } from '../../src/store/correlation/link-history.ts'
+import type { LinkOwner } from '../../src/store/correlation/compute-links.ts'
 
 type Organization = Pick<Extract<Effect, { kind: 'organization-changed' }>, 'plan' | 'settings'>
 /** `settledAt` is set when the alert leaves the live state. */

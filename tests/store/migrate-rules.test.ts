@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { migrationText } from '../../src/assets.ts'
 import type { Source } from '../../src/domain/event/event.ts'
-import { ruleText, type ServiceRule } from '../../src/domain/service/rule.ts'
+import { ruleText, type ServiceRule } from '../../src/domain/service/service.ts'
 import { makeAlert, makeOrganization, makeService } from '../helpers/factory.ts'
 import { temporaryStore } from '../helpers/store.ts'
 

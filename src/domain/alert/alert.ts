@@ -1,5 +1,4 @@
 /** An alert tracks one condition of a service. Each further signal can change the alert. Start here. */
-
 import { type Expiry, expiryOf, type Labels, type Links, type Source } from '../event/event.ts'
 import { rank, type Severity } from '../severity.ts'
 import { MINUTE } from '../units.ts'
@@ -237,4 +236,30 @@ function withSighting(evidence: Evidence, signal: Signal): Evidence {
 function lastSeen(signal: Signal, receivedAt: number): number {
   if (signal.status === 'resolved') return signal.endsAt ?? signal.at
   return signal.source === 'cluster' || signal.source === 'ci' ? signal.at : receivedAt
+}
+
+/** An alert's last stored event. `hash` is used to detect repeated notifications. */
+type LastEvent = { readonly rowId: number; readonly id: string; readonly hash: number }
+
+/** An alert that is firing or that can still be reopened. */
+export type LiveAlert = {
+  readonly rowId: number
+  readonly id: string
+  readonly organizationId: number
+  readonly serviceId: number
+  readonly incidentId: number | null
+  readonly groupId: number | null
+  /** The cluster assigned to the sender's token. Two clusters can send equal fingerprints. */
+  readonly cluster: string
+  /** When the alert may change without a new event, in ms UTC. */
+  readonly dueAt: number
+  readonly alert: Alert
+  /** Null if the alert has only its first fingerprint, which started with the alert and has not ended. */
+  readonly fingerprints: readonly Fingerprint[] | null
+  /** The last event; null before the first event, and after the last event has been pruned. */
+  readonly lastEvent: LastEvent | null
+  /** For Kubernetes conditions: the container or object kind that is part of the fingerprint. */
+  readonly part: AlertPart | null
+  /** Row ids of the silences that apply to the alert, or that applied when it ended. */
+  readonly silencedBy: readonly number[]
 }

@@ -1,15 +1,12 @@
 /** Infers the end of an alert when the sender does not report the end. */
-
 import { isNotification } from '../event/event.ts'
 import { lastsFrom } from '../event/lasting.ts'
-import type { Awaited } from '../sender/beats.ts'
+import { type Awaited, type Beat, countsFrom } from '../sender/beats.ts'
 import { HOUR, MINUTE } from '../units.ts'
-import type { Alert, Resolution } from './alert.ts'
+import type { Alert, LiveAlert, Resolution } from './alert.ts'
 import type { Mark } from './evidence.ts'
-import { type Fingerprint, fingerprintsOf, withSeverityOf } from './fingerprints.ts'
+import { type Fingerprint, fingerprintsOf, type OfAlert, withSeverityOf } from './fingerprints.ts'
 import { type FiringPeriod, firingPeriodsOf, ongoing } from './firing-period.ts'
-import { type Delays, nextEnd, notBefore, withoutSilent } from './lapse.ts'
-import type { LiveAlert } from './live-alert.ts'
 
 /** A new pod template is considered a fix if the template's pods do not show the condition for this long. */
 const ROLLOUT_QUIET = 10 * MINUTE
@@ -195,4 +192,104 @@ function deliveryDueAt(alert: Alert, { delivery, awaited }: ServerContext, now: 
   const at = expiresAt(alert, delivery)
   // The sender delivered nothing else, so that its silence about this alert says nothing yet.
   return at > now ? at : now + HOUR
+}
+
+// An end that the sender did not report, but that a later start proves.
+
+/** A clock that is ahead can move a start by as much. */
+const SHORT = 2 * MINUTE
+
+/**
+ * Returns when an alert ended that fires anew, or null if it goes on. Alertmanager keeps the start of an alert that
+ * fires on, so that a later start means that the alert was over in between, unless Prometheus was stopped for four
+ * minutes (see `isMovedByStop`). It ended when its sender last sent it. A receiver that reports ends reports all but
+ * short ones, so that the start must be later than its repeats take.
+ */
+export function skippedEndOf(
+  alert: Alert,
+  fingerprints: readonly Fingerprint[] | null,
+  { fingerprint, startsAt }: { readonly fingerprint: string; readonly startsAt: number },
+  { reportsEnds, repeatTimeout }: Delivery,
+): number | null {
+  const firing = fingerprintsOf(alert, fingerprints).filter(({ ended }) => !ended)
+  const [known] = firing
+  // Another fingerprint can go on.
+  const isOnly = firing.length === 1 && known?.fingerprint === fingerprint
+  if (alert.status !== 'firing' || !known || !isOnly) return null
+  // An end that does not count yet may be wrong.
+  if (known.expiresAt !== null || startsAt <= known.startedAt) return null
+  const goesOnUntil = alert.lastSeenAt + (reportsEnds ? repeatTimeout : SHORT)
+  return startsAt > goesOnUntil ? alert.lastSeenAt : null
+}
+
+/**
+ * Returns when an alert last began to fire. Alertmanager may skip an end if the alert fires again soon, but the new item
+ * has a new start. A fingerprint that takes over from another one, as after a restart of the exporter, is no new start.
+ */
+export function begunAtOf(alert: OfAlert, fingerprints: readonly Fingerprint[] | null): number {
+  const all = isNotification(alert) ? fingerprintsOf(alert, fingerprints) : []
+  const first = Math.min(...all.flatMap(({ ended, startedAt }) => (ended ? [] : startedAt)))
+  const takesOver = all.some(({ ended, startedAt }) => ended && startedAt >= first)
+  return takesOver || first === Number.POSITIVE_INFINITY ? alert.startsAt : Math.max(first, alert.startsAt)
+}
+
+/** Returns when an alert that had ended at `endedAt` began to fire again, as its sender says; null if it does not say. */
+export function firingAgainSince(
+  alert: OfAlert,
+  fingerprints: readonly Fingerprint[] | null,
+  endedAt: number,
+): number | null {
+  const again = fingerprintsOf(alert, fingerprints).filter(({ ended, startedAt }) => !ended && startedAt > endedAt)
+  return again.length === 0 ? null : Math.min(...again.map(({ startedAt }) => startedAt))
+}
+
+// The ends of the fingerprints of an alert.
+
+/** What can delay the end of a fingerprint. `beats`: the heartbeats of its sender. */
+type Delays = { readonly awaited?: Awaited | undefined; readonly beats?: readonly Beat[] | undefined }
+
+/** How often a fingerprint is checked whose end does not count yet. */
+const FINGERPRINT_RECHECK = MINUTE
+
+/** Returns when something that was received at `at` ends for lack of a repeat, which nobody could send during a stop. */
+function notBefore(end: number, at: number, awaited: Awaited | undefined): number {
+  return awaited && at < awaited.since ? Math.max(end, awaited.until) : end
+}
+
+/**
+ * Ends the firing fingerprints whose time is over: the sender's own end time has passed, or the sender does not report
+ * ends and has not repeated the fingerprint for `repeatTimeout`. Each ended when it was last received. Returns the same
+ * list if nothing changes.
+ */
+function withoutSilent(
+  fingerprints: readonly Fingerprint[],
+  repeatTimeout: number | null,
+  delays: Delays,
+  now: number,
+): readonly Fingerprint[] {
+  const isOver = (one: Fingerprint) => !one.ended && lapseOf(one, repeatTimeout, delays) <= now
+  if (!fingerprints.some(isOver)) return fingerprints
+  return fingerprints.map((one) => {
+    return isOver(one) ? { ...one, ended: true, startedAt: one.seenAt, expiresAt: one.seenAt } : one
+  })
+}
+
+/** Returns when the next firing fingerprint ends unless it is repeated, or is to be checked; infinity for never. */
+function nextEnd(
+  fingerprints: readonly Fingerprint[],
+  repeatTimeout: number | null,
+  delays: Delays,
+  now: number,
+): number {
+  const times = fingerprints.flatMap((one) => {
+    if (one.ended) return []
+    const end = lapseOf(one, repeatTimeout, delays)
+    return one.expiresAt === null ? end : Math.min(end, Math.max(one.expiresAt, now + FINGERPRINT_RECHECK))
+  })
+  return times.reduce((next, at) => Math.min(next, at), Number.POSITIVE_INFINITY)
+}
+
+function lapseOf({ expiresAt, seenAt }: Fingerprint, repeatTimeout: number | null, { awaited, beats = [] }: Delays) {
+  const silent = repeatTimeout === null ? Number.POSITIVE_INFINITY : seenAt + repeatTimeout
+  return notBefore(expiresAt === null ? silent : countsFrom(expiresAt, beats), seenAt, awaited)
 }

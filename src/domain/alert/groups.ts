@@ -1,5 +1,4 @@
 /** Groups similar alerts, so that a storm becomes one row. The row shows which labels differ. */
-
 import { BUDGETS } from '../budgets.ts'
 import type { Labels, Source } from '../event/event.ts'
 import { distinct, ordered } from '../order.ts'
@@ -7,7 +6,6 @@ import { rank, type Severity } from '../severity.ts'
 import { formatCount, joinNames } from '../text.ts'
 import type { Resolution, Signal } from './alert.ts'
 import { isGuessed } from './doubt.ts'
-import { type Gap, gapsBetween } from './gaps.ts'
 
 /** The alert fields needed for grouping. Times are Unix times in milliseconds. */
 export type GroupedAlert = Pick<
@@ -216,4 +214,50 @@ function plural(name: string): string {
   if (!/^[a-z]+$/.test(name)) return `values of ${name}`
   if (/(?:s|x|ch|sh)$/.test(name)) return `${name}es`
   return /[^aeiou]y$/.test(name) ? `${name.slice(0, -1)}ies` : `${name}s`
+}
+
+// The gaps of a flapping alert: when it had ended and was to fire again.
+
+/** From an end to the next start, as Unix times in milliseconds. */
+export type Gap = readonly [from: number, to: number]
+
+/** The maximum number of gaps that a picture shows. */
+const MAX_GAPS = 100
+
+type Period = { readonly startsAt: number; readonly endsAt: number | null }
+
+/** Returns the times at which none of the alerts was firing, between the first start and the last. */
+export function gapsBetween(alerts: readonly Period[]): readonly Gap[] {
+  const runs = runsOf(alerts)
+  const gaps = runs.slice(1).map(({ start }, index): Gap => [runs[index]?.end ?? start, start])
+  return gaps.slice(-MAX_GAPS)
+}
+
+/** Returns the alerts by the periods without a gap in which at least one of them was firing, earliest first. */
+export function runsOf<Alert extends Period>(alerts: readonly Alert[]) {
+  const runs: { readonly start: number; end: number; readonly alerts: Alert[] }[] = []
+  for (const alert of alerts.toSorted((a, b) => a.startsAt - b.startsAt)) {
+    const end = alert.endsAt ?? Number.POSITIVE_INFINITY
+    const last = runs.at(-1)
+    if (!last || alert.startsAt > last.end) runs.push({ start: alert.startsAt, end, alerts: [alert] })
+    else {
+      last.end = Math.max(last.end, end)
+      last.alerts.push(alert)
+    }
+  }
+  return runs
+}
+
+/** Returns the gaps of one alert, from the events that reported it. */
+export function gapsOfEvents(events: readonly { readonly kind: string; readonly at: number }[]): readonly Gap[] {
+  const gaps: Gap[] = []
+  let end: number | null = null
+  for (const { kind, at } of events.toSorted((a, b) => a.at - b.at)) {
+    if (kind === 'resolved') end ??= at
+    else if (kind === 'firing' && end !== null) {
+      if (at > end) gaps.push([end, at])
+      end = null
+    }
+  }
+  return gaps.slice(-MAX_GAPS)
 }

@@ -1,7 +1,6 @@
 /** The classification of a draft: the event to store, and the signal for an alert. */
 
-import type { Labels } from '../event/event.ts'
-import type { StoredEvent } from '../event/stored-event.ts'
+import type { Labels, StoredEvent } from '../event/event.ts'
 import { cutText } from '../text.ts'
 import type { Signal } from './alert.ts'
 

@@ -1,10 +1,10 @@
 /** Applies events that were received before the alert was opened, so that the order of arrival does not matter. */
 
+import type { StoredEvent } from '../event/event.ts'
 import { addsNode } from '../event/going-away.ts'
 import { isLostNode } from '../event/lasting.ts'
 import { deletedObjectOf, ends, endsAll, succeeds } from '../event/reason.ts'
 import { rolloutOf } from '../event/rollout.ts'
-import type { StoredEvent } from '../event/stored-event.ts'
 import { templatesOf } from '../service/pod-name.ts'
 import { MINUTE } from '../units.ts'
 import type { Alert } from './alert.ts'

@@ -1,5 +1,5 @@
 /** The rules that decided about an alert, as data. `rulesText` is the only place that turns them into sentences. */
-import { ruleText, type ServiceRule } from '../service/rule.ts'
+import { ruleText, type ServiceRule } from '../service/service.ts'
 
 /** The rules that determined the service, the severity and the identity of an alert. */
 export type Rules = {

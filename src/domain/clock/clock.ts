@@ -1,6 +1,5 @@
 /** The program's clock and UUID generator. Times and UUIDs never go backward unless the system clock was wrong. */
 import { DAY, HOUR, MINUTE } from '../units.ts'
-import { writeHex } from './hex.ts'
 
 /**
  * The clock stands still after a step back of at most this many milliseconds. A larger step means that the clock was
@@ -115,4 +114,15 @@ export function distrustOf(
 ): 'jumped' | 'gap' | null {
   if (jumpedAt !== null && elapsed - jumpedAt < DAY) return 'jumped'
   return newest !== null && startedAt - newest > DAY && elapsed < DAY ? 'gap' : null
+}
+
+const HEX_DIGITS = Uint8Array.from('0123456789abcdef', (digit) => digit.charCodeAt(0))
+
+/** Writes the last `count` hex digits of a 32-bit number into the bytes before `end`. */
+export function writeHex(text: Uint8Array, end: number, count: number, value: number): void {
+  let rest = value
+  for (let at = end - 1; at >= end - count; at -= 1) {
+    text[at] = HEX_DIGITS[rest & 0xf] ?? 0
+    rest >>>= 4
+  }
 }

@@ -1,4 +1,5 @@
 /** Events: webhook items in a common format. */
+import type { Severity } from '../severity.ts'
 
 export const SOURCES = ['cluster', 'metrics', 'dashboard', 'ci'] as const
 export type Source = (typeof SOURCES)[number]
@@ -208,4 +209,32 @@ export type Rejected = {
   readonly error: string
   /** The item as received, with secrets replaced. */
   readonly payload: unknown
+}
+
+/** An event, as it is stored. */
+export type StoredEvent = {
+  readonly rowId: number
+  readonly id: string
+  readonly organizationId: number
+  readonly serviceId: number | null
+  readonly alertId: number | null
+  readonly source: Source
+  readonly kind: string
+  readonly name: string
+  readonly object: string
+  readonly severity: Severity
+  readonly text: string
+  /** The number of occurrences reported by the sender. */
+  readonly count: number
+  /** The key `cluster/namespace/name` of a service that does not exist yet. */
+  readonly awaited: string | null
+  /**
+   * The time of the first occurrence counted in this event; `at` is the time of the last occurrence. Unix times in
+   * milliseconds.
+   */
+  readonly firstSeenAt: number
+  readonly at: number
+  readonly receivedAt: number
+  /** The received JSON, with secrets replaced. */
+  readonly body: string
 }

@@ -1,6 +1,6 @@
 /** Computes FNV-1a 64 fingerprints, as Prometheus, Alertmanager and Grafana do for labels. */
 
-import { writeHex } from '../clock/hex.ts'
+import { writeHex } from '../clock/clock.ts'
 import type { Labels } from './event.ts'
 
 const encoder = new TextEncoder()

@@ -6,8 +6,7 @@
 import { isSameFailure } from '../event/reason.ts'
 import type { Failure } from '../event/reason-table.ts'
 import { rank } from '../severity.ts'
-import { failureOf, TOGETHER } from './agreement.ts'
-import { type HealthCondition, lasts, MAX_PENALTIES } from './health.ts'
+import { failureOf, type HealthCondition, lasts, MAX_PENALTIES, TOGETHER } from './health.ts'
 import type { ConditionOnNode } from './node-trouble.ts'
 
 type OnNode = HealthCondition & Pick<ConditionOnNode, 'node'> & { readonly isLeft?: boolean }

@@ -2,14 +2,13 @@
 import type { Alert, AlertTexts } from '../alert/alert.ts'
 import { type Change, type Emptied, type Outcome, outcomeOf } from '../correlation/change.ts'
 import type { Link } from '../correlation/correlation.ts'
-import type { Commit } from '../event/event.ts'
-import type { StoredEvent } from '../event/stored-event.ts'
+import type { Commit, StoredEvent } from '../event/event.ts'
 import type { Severity } from '../severity.ts'
 import type { LiveSilence } from '../silence/silence.ts'
 import type { Suspect } from '../suspect/suspect.ts'
 import type { incidentName } from '../text.ts'
 import type { LiveIncident } from './live-incident.ts'
-import type { TimelineEntry } from './timeline-entry.ts'
+import type { TimelineEntry } from './timeline-entries.ts'
 
 /** Times in ms UTC. Lists are unordered except `suspects`. Null means unknown. */
 export type PostmortemFacts = {

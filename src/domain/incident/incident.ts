@@ -15,13 +15,13 @@ import {
   COMES_BACK_WITHIN,
   GATHERING,
   isDisproved,
+  overText,
   type Problem,
   phaseOf,
   SETTLE,
   settledAtOf,
   withNames,
 } from './problem.ts'
-import { overText } from './problem-end.ts'
 import type { CurrentIncident, Decision, Situation, SituationAlert, Step } from './situation.ts'
 
 export const INCIDENT_STATUSES = ['open', 'investigating', 'identified', 'monitoring', 'resolved'] as const

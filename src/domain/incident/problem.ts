@@ -1,6 +1,8 @@
 /** The problem of an incident: whether it goes on, since when, and for how long it has been critical. Start here. */
 import { distinct } from '../order.ts'
 import type { Severity } from '../severity.ts'
+import { formatDuration } from '../shown-time.ts'
+import { formatTime } from '../text.ts'
 import { MINUTE, SECOND } from '../units.ts'
 import { criticalOf, DECLARED, type Period, type Times, tracked, union } from './periods.ts'
 
@@ -246,4 +248,18 @@ function withoutDeclared(problem: Problem, now: number): Problem {
     one.name === DECLARED || declared.has(one.name) ? endedAt(one, now) : one,
   )
   return { ...problem, periods, declared: [], firing: problem.firing.filter((name) => !declared.has(name)) }
+}
+
+/** After how many milliseconds the end of a problem is known late, for example because another condition had no end. */
+const LATE = 5 * MINUTE
+
+/** Says that a problem is over. Adds its end if that was known late. */
+export function endText({ isGuess, endedAt }: Problem, now: number): string {
+  const isLate = !isGuess && endedAt !== null && now - endedAt >= LATE
+  return isLate ? `the problem had ended at ${formatTime(endedAt)}` : 'the problem is over'
+}
+
+/** Returns why an incident was resolved: `known`, unless nobody reported the end of its problem. */
+export function overText({ isGuess, endedAt }: Problem, now: number, known: string): string {
+  return isGuess ? `the problem had not been reported for ${formatDuration(now - (endedAt ?? now))}` : known
 }

@@ -2,8 +2,7 @@
  * Builds the timeline of an incident in chronological order. Similar alerts share an entry, and so do repeats. Start
  * here for `GET /api/incidents/:id`.
  */
-import { runsOf } from '../alert/gaps.ts'
-import { type AlertGroup, type GroupedAlert, groupAlerts, groupForIncident } from '../alert/groups.ts'
+import { type AlertGroup, type GroupedAlert, groupAlerts, groupForIncident, runsOf } from '../alert/groups.ts'
 import { rolloutOf } from '../event/rollout.ts'
 import { ordered } from '../order.ts'
 import { templatesOf } from '../service/pod-name.ts'

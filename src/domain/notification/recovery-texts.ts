@@ -1,5 +1,5 @@
 /** Writes what a message says about a problem that is over or comes back: who ended it, how often, and what else goes on. */
-import { differenceOf } from '../alert/logical-labels.ts'
+import { differenceOf } from '../alert/signal.ts'
 import { firingText } from '../incident/incident.ts'
 import { breaksText, severeOf, severityNow, worstSeverity } from '../incident/lasted.ts'
 import { phaseOf, reportedAtOf } from '../incident/problem.ts'

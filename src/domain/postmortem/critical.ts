@@ -1,10 +1,10 @@
 /** Says for how long an incident was critical, or how long it lasted if it never was. */
-
 import type { IncidentFact } from '../incident/facts.ts'
-import { endedByMerge, lastResolution } from '../incident/timeline-entries.ts'
+import { endedByMerge, lastResolution, silenceEnd } from '../incident/timeline-entries.ts'
 import { distinct } from '../order.ts'
 import { nameInCluster, subjectName } from '../sender/sender-name.ts'
 import { isNodeService } from '../service/node.ts'
+import { silenceName } from '../silence/silence.ts'
 import { formatPeriod, formatSeconds, formatTime, joinNames, quoted, secondsBetween } from '../text.ts'
 import type { Sentence } from './document.ts'
 import {
@@ -23,7 +23,6 @@ import {
   whileFiring,
 } from './groups.ts'
 import { secondsOf, wasClockSetBack } from './metrics.ts'
-import { silencedText, silenceSentences } from './silenced.ts'
 
 /**
  * Returns whether the incident was about a critical service, at least for a moment. A person who opens an incident, and
@@ -243,4 +242,51 @@ function lastedText(facts: GroupedFacts): string {
 function severeTexts({ incident: { severe, lastedMs } }: GroupedFacts): readonly string[] {
   if (!severe || lastedMs === undefined || severe.ms < 1000 || lastedMs - severe.ms < 1000) return []
   return [`Its severity was ${severe.severity} for ${formatSeconds(Math.floor(severe.ms / 1000))} of that time`]
+}
+
+// Which silences covered the problem, who set them, and for how long.
+
+type Facts = Pick<GroupedFacts, 'incident' | 'entries' | 'silences'>
+
+/** Returns `, plus 20 min silenced by Ann Lee (40 min in all)`; '' if no silence covered the problem. */
+export function silencedText(facts: Facts): string {
+  const { critical, startedAt, resolvedAt } = facts.incident
+  const seconds = Math.floor((critical.mutedMs ?? 0) / 1000)
+  if (seconds === 0) return ''
+  const end = critical.until ?? resolvedAt ?? startedAt
+  const people = distinct(silencesOf(facts).map(({ who }) => who))
+  const by = people.length === 0 ? '' : ` by ${joinNames(people)}`
+  return `, plus ${formatSeconds(seconds)} silenced${by} (${formatSeconds(secondsOf(critical.ms, startedAt, end) + seconds)} in all)`
+}
+
+/**
+ * Returns who set the silences that covered the problem, and when they applied. `from`: null if it is not known. `until`:
+ * null if they still applied. `planned`: when they were to end, if it is known.
+ */
+function silencesOf({ incident, entries, silences = [] }: Facts) {
+  return entries.flatMap((entry) => {
+    const { code, ref, at, actor } = entry
+    const isOver = code === 'unsilenced'
+    if (!isOver && (code !== 'silenced' || silenceEnd(entries, entry) !== undefined)) return []
+    const silence = silences.find((one) => one.ref === ref)
+    const [who, name] = [silence?.createdBy ?? actor ?? 'a user', silenceName(silence)]
+    const from = silence?.startsAt ?? (isOver ? null : at)
+    // incmon can notice the end later, for example after a restart.
+    const isEnd = isOver && silence !== undefined && silence.endsAt <= at
+    const until = isEnd ? silence.endsAt : isOver ? at : null
+    const by = isOver ? actor : null
+    return [{ who, name, from, until, isEnd, by, planned: silence?.endsAt, ref: ref ?? incidentRef(incident) }]
+  })
+}
+
+/** Says who silenced the problem, and when. */
+function silenceSentences(facts: Facts): readonly Sentence[] {
+  if ((facts.incident.critical.mutedMs ?? 0) < 1000) return []
+  return silencesOf(facts).map(({ name, who, from, until, isEnd, by, planned, ref }) => {
+    const began = from === null ? '' : ` from ${formatTime(from)}`
+    const end = planned === undefined ? '' : ` until ${formatTime(planned)}`
+    const what = by === null ? `it ${isEnd ? 'ended' : 'no longer applied'}` : `${by} removed it`
+    const applied = until === null ? end : `; ${what} at ${formatTime(until)}`
+    return { text: `${personFirst(who)} set ${name}${began}${applied}.`, refs: [ref] }
+  })
 }

@@ -1,7 +1,7 @@
 /** Finds the cluster name in labels, and matches items to services with and without a cluster. */
 import type { Labels } from '../event/event.ts'
 import { labelValue } from './reading.ts'
-import type { ServiceRule } from './rule.ts'
+import type { ServiceRule } from './service.ts'
 
 /** The conventional `external_labels` in Prometheus, and the labels used by common agents. */
 const LABELS = [

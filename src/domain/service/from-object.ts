@@ -3,9 +3,8 @@
 import type { KubernetesObject } from '../event/event.ts'
 import { type GeneratedKind, possibleWorkloads, readGenerated, readJobName, readPodName } from './pod-name.ts'
 import { labelValue } from './reading.ts'
-import type { ServiceRule } from './rule.ts'
 import { deploymentOf, isRunnerPod, scaledBy } from './run-name.ts'
-import type { Attribution, Name } from './service.ts'
+import type { Attribution, Name, ServiceRule } from './service.ts'
 
 /** Kinds whose names are generated. */
 const GENERATED: Readonly<Record<string, GeneratedKind>> = {

@@ -2,7 +2,7 @@
 import type { Draft } from '../event/event.ts'
 import { MINUTE } from '../units.ts'
 import { databaseCluster } from './cluster.ts'
-import type { ServiceRule } from './rule.ts'
+import type { ServiceRule } from './service.ts'
 
 /** Returns warnings about an item's service and times. `offset`: the correction of the sender's clock, in ms. */
 export function warningsAbout(draft: Draft, rule: ServiceRule, tokenCluster: string, offset: number): string[] {

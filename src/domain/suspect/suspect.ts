@@ -1,20 +1,17 @@
 /** Suspects: the probable causes of an incident across all of the organization's services, with reasons. Start here. */
-
 import type { Alert, Resolution } from '../alert/alert.ts'
 import type { DraftJudgement } from '../alert/judgement.ts'
-import type { Change } from '../correlation/change.ts'
-import type { Labels } from '../event/event.ts'
-import type { StoredEvent } from '../event/stored-event.ts'
+import { type Change, outcomeOf } from '../correlation/change.ts'
+import type { Labels, StoredEvent } from '../event/event.ts'
 import type { LiveService } from '../health/live-service.ts'
 import { reaches, shareEnvironment } from '../service/environment.ts'
 import { isNodeService } from '../service/node.ts'
 import type { Severity } from '../severity.ts'
-import { joinRollouts } from './chain.ts'
+import { isDuring, joinRollouts } from './chain.ts'
 import { changeSuspects, isFirstOom } from './change.ts'
 import { type Components, componentsOf, withoutForeignNodes } from './component.ts'
 import type { Connection } from './connection.ts'
 import { explain } from './explanation.ts'
-import { fixesOf } from './fix.ts'
 import { isChange, LIKELY, POSSIBLE } from './likely-cause.ts'
 import { inClusters, objectSuspects, rounded } from './object.ts'
 import { searchedSpan } from './searched.ts'
@@ -225,6 +222,38 @@ function endOf({ incident, alerts }: SuspectFacts): number | null {
   const recoveredAt = ends.length > 0 ? Math.max(...ends) : Number.POSITIVE_INFINITY
   const end = Math.min(recoveredAt, incident.endedAt ?? Number.POSITIVE_INFINITY)
   return end === Number.POSITIVE_INFINITY ? null : end
+}
+
+/** A fix takes effect within half an hour: new pods start, and alerts end with a delay. */
+export const EFFECT = 30 * 60_000
+/** A rollout can end a problem that comes back once while it replaces the pods. */
+export const ROLLS_FOR = 5 * 60_000
+const DEPLOYED = new Set(['deployed', 'deploying', 'success, jobs unknown'])
+
+/**
+ * Returns the changes that probably fixed the incident. For each service, returns the last deploy that started after
+ * the service's first condition began, provided that all of the service's conditions ended after the deploy started.
+ * Includes both the pipeline and its rollout.
+ */
+export function fixesOf({ incident, changes, alerts }: SuspectFacts): ReadonlySet<Change> {
+  const conditions = alerts.filter(({ inIncident, severity }) => inIncident && severity !== 'info')
+  const byService = Map.groupBy(conditions, ({ service }) => service)
+  const fixes = [...byService].flatMap(([service, own]) => {
+    const startsAt = Math.min(incident.startedAt, ...own.map((one) => one.startsAt))
+    const endsAt = Math.max(...own.map((one) => one.endsAt ?? Number.POSITIVE_INFINITY))
+    const repairs = changes.filter(
+      (change) =>
+        change.service === service &&
+        (change.kind === 'rollout' || DEPLOYED.has(outcomeOf(change.facts))) &&
+        change.startsAt > startsAt &&
+        change.startsAt <= endsAt &&
+        endsAt <= change.endsAt + EFFECT,
+    )
+    const last = repairs.toSorted((a, b) => b.startsAt - a.startsAt || (a.ref < b.ref ? -1 : 1))[0]
+    const hasMade = (change: Change) => change.kind === 'pipeline' && last && isDuring(last.startsAt, change)
+    return last ? repairs.filter((change) => change === last || hasMade(change)) : []
+  })
+  return new Set(fixes)
 }
 
 /**

@@ -1,17 +1,15 @@
 /** Changes alerts, records the changes in the incident timeline, and resolves alerts manually. */
-import type { Alert, AlertTexts } from '../../domain/alert/alert.ts'
+import type { Alert, AlertTexts, LiveAlert } from '../../domain/alert/alert.ts'
 import { isGuessed } from '../../domain/alert/doubt.ts'
-import { settle } from '../../domain/alert/ending.ts'
+import { firingAgainSince, settle } from '../../domain/alert/ending.ts'
 import { changedAt } from '../../domain/alert/fingerprints.ts'
-import type { LiveAlert } from '../../domain/alert/live-alert.ts'
-import { firingAgainSince } from '../../domain/alert/skipped-end.ts'
 import { IncmonError } from '../../domain/error.ts'
 import { isNotification } from '../../domain/event/event.ts'
-import { severityEntry, type TimelineEntry } from '../../domain/incident/timeline-entry.ts'
+import { severityEntry, type TimelineEntry } from '../../domain/incident/timeline-entries.ts'
 import { rank } from '../../domain/severity.ts'
 import type { Context } from '../state/context.ts'
 import { evaluate } from './evaluate.ts'
-import { noteJoined } from './incidents/find.ts'
+import { noteJoined } from './incidents/incidents.ts'
 
 /** Replaces an alert. `now`: when the change was received. `actor`: the user who made it. `texts`: null if unchanged. */
 export function changeAlert(

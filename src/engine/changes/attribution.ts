@@ -7,7 +7,6 @@ import type { LiveService } from '../../domain/health/live-service.ts'
 import { clusterInLabels, type Match, matchCluster } from '../../domain/service/cluster.ts'
 import { environmentIn, shareEnvironment } from '../../domain/service/environment.ts'
 import { inClustersOf } from '../../domain/service/from-project.ts'
-import type { ServiceRule } from '../../domain/service/rule.ts'
 import {
   type AliasRef,
   type Attribution,
@@ -17,6 +16,7 @@ import {
   type Name,
   namesToFind,
   type ServiceKey,
+  type ServiceRule,
   shortened,
 } from '../../domain/service/service.ts'
 import { aliasKey, alikeKey, namespaceKey, type OrganizationState, serviceKey } from '../state/state.ts'

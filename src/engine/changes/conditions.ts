@@ -1,9 +1,8 @@
 /** Collects the live alerts of services and nodes as input for health and incident rules. */
-import type { Alert } from '../../domain/alert/alert.ts'
+import type { Alert, LiveAlert } from '../../domain/alert/alert.ts'
+import { begunAtOf } from '../../domain/alert/ending.ts'
 import { severeTimesOf } from '../../domain/alert/fingerprints.ts'
 import { lastBegunAt } from '../../domain/alert/firing-period.ts'
-import type { LiveAlert } from '../../domain/alert/live-alert.ts'
-import { begunAtOf } from '../../domain/alert/skipped-end.ts'
 import { PUNCTUAL_SENDER, type SenderBehavior } from '../../domain/alert/unavailable.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
 import { isAnew } from '../../domain/incident/incident.ts'

@@ -1,6 +1,6 @@
 /** Evaluates the health of a service and updates its incidents. */
 
-import type { LiveAlert } from '../../domain/alert/live-alert.ts'
+import type { LiveAlert } from '../../domain/alert/alert.ts'
 import { isUnattributed } from '../../domain/alert/signal.ts'
 import { withoutAlike } from '../../domain/health/alike.ts'
 import { DECAY, type Health, healthOf } from '../../domain/health/health.ts'
@@ -11,8 +11,8 @@ import { sinceAgreed } from '../../domain/incident/observed.ts'
 import type { Step } from '../../domain/incident/situation.ts'
 import { earliest } from '../../domain/instant.ts'
 import { isNodeService } from '../../domain/service/node.ts'
-import { chosenLabel } from '../../domain/service/rule.ts'
 import { RUNNER_SERVICE } from '../../domain/service/run-name.ts'
+import { chosenLabel } from '../../domain/service/service.ts'
 import { rank } from '../../domain/severity.ts'
 import { MINUTE } from '../../domain/units.ts'
 import type { Context } from '../state/context.ts'

@@ -1,11 +1,10 @@
 /** What goes away on purpose: pods that are being stopped, kubelets that are starting, and nodes that leave. */
 
-import type { Alert, Signal } from '../../domain/alert/alert.ts'
+import type { Alert, LiveAlert, Signal } from '../../domain/alert/alert.ts'
 import { settle } from '../../domain/alert/ending.ts'
 import { type Evidence, isAbout, withEvidence } from '../../domain/alert/evidence.ts'
 import type { DraftJudgement } from '../../domain/alert/judgement.ts'
 import { peersOf, type ReceivedEvent } from '../../domain/alert/late-events.ts'
-import type { LiveAlert } from '../../domain/alert/live-alert.ts'
 import { PLANNED } from '../../domain/alert/unavailable.ts'
 import {
   FAILS_ON_NEW_NODE,

@@ -1,6 +1,6 @@
 /** Says in a dry run what an alert does to incidents, and which message follows. */
 
-import type { LiveAlert } from '../../domain/alert/live-alert.ts'
+import type { LiveAlert } from '../../domain/alert/alert.ts'
 import { isProbe, meansUnavailable } from '../../domain/event/lasting.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { phaseOf } from '../../domain/incident/problem.ts'

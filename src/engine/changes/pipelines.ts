@@ -3,9 +3,8 @@
  * service during a deploy, if the organization has enabled deploy silences.
  */
 
-import type { Alert } from '../../domain/alert/alert.ts'
+import type { Alert, LiveAlert } from '../../domain/alert/alert.ts'
 import { settle } from '../../domain/alert/ending.ts'
-import type { LiveAlert } from '../../domain/alert/live-alert.ts'
 import { deployedBy, failuresOf } from '../../domain/alert/signal-ci.ts'
 import {
   absorbNotification,

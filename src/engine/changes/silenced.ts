@@ -1,6 +1,6 @@
 /** Applies the active silences to the alerts of a service. */
 
-import type { LiveAlert } from '../../domain/alert/live-alert.ts'
+import type { LiveAlert } from '../../domain/alert/alert.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { newSteps } from '../../domain/silence/matcher.ts'

@@ -1,7 +1,7 @@
 /** The sweep applies changes that become due without any input. */
 
+import type { LiveAlert } from '../../domain/alert/alert.ts'
 import { type Delivery, settleAll } from '../../domain/alert/ending.ts'
-import type { LiveAlert } from '../../domain/alert/live-alert.ts'
 import { hasWeightChanged } from '../../domain/health/health.ts'
 import { earliest } from '../../domain/instant.ts'
 import type { Limits } from '../../domain/limits.ts'

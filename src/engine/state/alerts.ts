@@ -1,5 +1,5 @@
 /** Live alerts and their indexes: by fingerprint, logical key, service, group, name, start, and due time. */
-import type { LiveAlert } from '../../domain/alert/live-alert.ts'
+import type { LiveAlert } from '../../domain/alert/alert.ts'
 import { indexNode } from './services.ts'
 import { dueStep, fingerprintScope, namesakeKey, type OrganizationState } from './state.ts'
 

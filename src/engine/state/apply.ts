@@ -1,5 +1,5 @@
 /** Applies what a decision appends to the live state, merges records, and clears what is no longer needed. */
-import type { StoredEvent } from '../../domain/event/stored-event.ts'
+import type { StoredEvent } from '../../domain/event/event.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import type { LiveGroup, LiveSender } from '../../domain/sender/sender.ts'

@@ -1,6 +1,5 @@
 /** The context of a decision: the live state and how to change it, new ids, and facts loaded from the history. */
-import type { AlertTexts } from '../../domain/alert/alert.ts'
-import type { LiveAlert } from '../../domain/alert/live-alert.ts'
+import type { AlertTexts, LiveAlert } from '../../domain/alert/alert.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import type { Limits } from '../../domain/limits.ts'

@@ -1,6 +1,6 @@
 /** Searches the firing alerts in memory. */
 
-import type { LiveAlert } from '../../domain/alert/live-alert.ts'
+import type { LiveAlert } from '../../domain/alert/alert.ts'
 import type { Source } from '../../domain/event/event.ts'
 import { offsetOf, type Page } from '../../domain/pagination.ts'
 import type { Severity } from '../../domain/severity.ts'

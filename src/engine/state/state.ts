@@ -1,6 +1,7 @@
 /** The live state of each organization: the records that the rules need to be in memory. */
+
+import type { LiveAlert } from '../../domain/alert/alert.ts'
 import type { ReceivedEvent } from '../../domain/alert/late-events.ts'
-import type { LiveAlert } from '../../domain/alert/live-alert.ts'
 import type { LivePipeline } from '../../domain/correlation/change.ts'
 import type { Labels, Source } from '../../domain/event/event.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
@@ -12,8 +13,7 @@ import type { LiveImage } from '../../domain/service/image.ts'
 import type { Name, ServiceKey } from '../../domain/service/service.ts'
 import type { Severity } from '../../domain/severity.ts'
 import type { CompiledSilence, LiveSilence } from '../../domain/silence/silence.ts'
-import { createIndex, createNames, createTable } from './collections.ts'
-import { createJournal, type Journal, type Undo } from './journal.ts'
+import { createIndex, createJournal, createNames, createTable, type Journal, type Undo } from './journal.ts'
 
 export type State = {
   readonly journal: Journal

@@ -1,6 +1,6 @@
 /** /api/sources and /api/rejections: the senders, when each was last seen, and their rejected items. */
 import * as v from 'valibot'
-import { hoursUntil } from '../../domain/sender/heartbeat.ts'
+import { hoursUntil } from '../../domain/sender/sender.ts'
 import { listRejections } from '../../store/rejections.ts'
 import { listSenders, type SenderRecord } from '../../store/senders.ts'
 import { pageParameters, sourceParameter, timeParameters } from '../middleware/query.ts'

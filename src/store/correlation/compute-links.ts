@@ -2,16 +2,22 @@
  * Computes links between changes and conditions. Links are computed when a change arrives and when a condition arrives,
  * so the order of arrival does not matter.
  */
-
-import type { Change, RolloutChange } from '../../domain/correlation/change.ts'
-import { AFTER, BEFORE, correlate, type Link, RELEVANT_BEFORE } from '../../domain/correlation/correlation.ts'
-import { rolloutsOf } from '../../domain/correlation/rollout.ts'
+import type { Change, PipelineChange, RolloutChange } from '../../domain/correlation/change.ts'
+import {
+  AFTER,
+  BEFORE,
+  type ConditionEvent,
+  correlate,
+  type Link,
+  RELEVANT_BEFORE,
+} from '../../domain/correlation/correlation.ts'
+import { rolloutsOf, type ScalingEvent } from '../../domain/correlation/rollout.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
 import { cacheByKey } from '../../domain/memoize.ts'
 import type { Notice } from '../../domain/notice.ts'
+import type { LiveImage } from '../../domain/service/image.ts'
 import { DAY, HOUR } from '../../domain/units.ts'
 import type { LinksDue } from '../../engine/state/effect.ts'
-import type { LinkHistory } from './link-history.ts'
 
 type Linking = {
   readonly history: LinkHistory
@@ -20,6 +26,43 @@ type Linking = {
   readonly now: number
   readonly newId: () => string
   readonly notices: Notice[]
+}
+
+export type LinkKey = {
+  readonly alertId: number
+  readonly changeKind: 'pipeline' | 'rollout'
+  readonly changeRef: string
+}
+/** `changeEvent`: the UUID of the change's event. */
+export type LinkOwner = LinkKey & {
+  readonly organizationId: number
+  readonly serviceId: number
+  readonly changeEvent: string
+}
+
+/** Stores links, and reads the history from which links are computed. Periods are inclusive, in Unix milliseconds. */
+export type LinkHistory = {
+  /** Returns a service's pipelines that started within this period, newest first. */
+  readonly pipelines: (serviceId: number, from: number, to: number) => readonly PipelineChange[]
+  /** Returns a pipeline, or null if it did not change the service. */
+  readonly pipeline: (service: LiveService, ref: string) => PipelineChange | null
+  /** Returns a service's most recent scaling events before a time. */
+  readonly scalings: (serviceId: number, to: number) => readonly ScalingEvent[]
+  readonly images: (serviceId: number) => readonly LiveImage[]
+  /** Returns the events that show a condition, earliest first. */
+  readonly sightings: (alertId: number, from: number, to: number) => readonly ConditionEvent[]
+  /** Returns a service's conditions that can serve as evidence: not from CI, and not of severity info. */
+  readonly evidence: (serviceId: number, from: number, to: number) => readonly number[]
+  /** Returns the newest pipelines already linked to a condition. */
+  readonly linkedPipelines: (alertId: number) => readonly PipelineChange[]
+  /** Returns the conditions already linked to a change of the service. */
+  readonly linkedAlerts: (serviceId: number, changeRef: string) => readonly number[]
+  /** Returns the changes already linked to a condition, as `rollout shop/cart@6d4cf56db6`. */
+  readonly linkedChanges: (alertId: number) => readonly string[]
+  /** Inserts a link, or updates the one that exists. */
+  readonly store: (of: LinkOwner, link: Link, made: { readonly id: string; readonly now: number }) => void
+  /** Deletes a link unless it has a user's verdict. */
+  readonly drop: (key: LinkKey) => void
 }
 
 /** Computes the links inside the batch's transaction. Returns a notice for each new link. */

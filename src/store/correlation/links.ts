@@ -9,8 +9,8 @@ import { listImages } from '../service/images.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
+import type { LinkHistory, LinkKey, LinkOwner } from './compute-links.ts'
 import type { CorrelationRecord } from './correlations.ts'
-import type { LinkHistory, LinkKey, LinkOwner } from './link-history.ts'
 import { findPipelineOf, listLinkedPipelines, listPipelinesNear } from './pipelines.ts'
 
 const MAX_SIGHTINGS = 500

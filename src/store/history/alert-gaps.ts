@@ -1,6 +1,6 @@
 /** Reads the gaps of flapping alerts. */
 import { sql } from 'kysely'
-import { type Gap, gapsOfEvents } from '../../domain/alert/gaps.ts'
+import { type Gap, gapsOfEvents } from '../../domain/alert/groups.ts'
 import { payloadOf } from '../payloads.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'

@@ -1,6 +1,6 @@
 /** Finds when the alerts that fire were last received, and how their sender delivers. */
 import { sql } from 'kysely'
-import { isOverSince } from '../../domain/health/agreement.ts'
+import { isOverSince } from '../../domain/health/health.ts'
 import type { Delivery, Report } from '../../domain/notification/alert-texts.ts'
 import type { LastReport } from '../../domain/notification/schedule.ts'
 import { isKnown } from '../../domain/sender/delivery-interval.ts'

@@ -2,16 +2,15 @@
  * Reads records of all services from the time around an incident, in order to rank the incident's suspects. Limits the
  * number of rows.
  */
-
 import { sql } from 'kysely'
 import type { Change } from '../../domain/correlation/change.ts'
+import { rolloutsOf } from '../../domain/correlation/rollout.ts'
 import { assignedNode } from '../../domain/event/reason-message.ts'
 import { wordsOf } from '../../domain/suspect/accused.ts'
-import { fixesOf } from '../../domain/suspect/fix.ts'
 import { type Judged, judgeSuspects } from '../../domain/suspect/judged.ts'
 import { isChange, orderSuspects, standingOf } from '../../domain/suspect/likely-cause.ts'
 import { MAX_ALERTS, MAX_EVENTS, START, searchedSpan } from '../../domain/suspect/searched.ts'
-import { rankSuspects, type Suspect, type SuspectFacts } from '../../domain/suspect/suspect.ts'
+import { fixesOf, rankSuspects, type Suspect, type SuspectFacts } from '../../domain/suspect/suspect.ts'
 import { DAY } from '../../domain/units.ts'
 import { type BestLink, listBestLinksOfIncident } from '../correlation/correlations.ts'
 import { listDeployed } from '../correlation/pipelines.ts'
@@ -20,7 +19,6 @@ import type { Db } from '../sqlite/open.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
 import { withIncident } from './beside.ts'
 import type { IncidentRecord } from './incidents.ts'
-import { newestRollout, rolloutsIn } from './rollouts.ts'
 
 const MAX_SERVICES = 5_000
 const MAX_ASSIGNED = 200
@@ -112,6 +110,50 @@ function servicesOf(db: Db, organizationId: number): SuspectFacts['services'] {
     .select(['uuid', 'cluster', 'namespace', 'name'])
     .where('organization_id', '=', organizationId)
   return db.all(rows.limit(MAX_SERVICES)).map(({ uuid, ...service }) => ({ id: uuidFromBytes(uuid), ...service }))
+}
+
+/** The maximum number of a service's earlier scalings in which to look for its last rollout. */
+const MAX_SCALINGS = 100
+
+/** Lists the rollouts of all services in a period. */
+function rolloutsIn(db: Db, organizationId: number, from: number, to: number) {
+  const rows = db.all(
+    db.sql
+      .selectFrom('events')
+      .innerJoin('services', 'services.id', 'events.service_id')
+      .select(['events.uuid', 'object', 'text', 'at', 'services.uuid as service', 'services.namespace'])
+      .where('events.organization_id', '=', organizationId)
+      .where('kind', '=', 'change')
+      .where('at', '>=', from)
+      .where('at', '<=', to)
+      .orderBy('at', 'desc')
+      .limit(MAX_EVENTS),
+  )
+  const byService = Map.groupBy(rows, ({ service }) => service.toString('hex'))
+  return [...byService.values()].flatMap((events) => {
+    const [first] = events
+    const scalings = events.map(({ uuid, ...event }) => ({ ...event, eventId: uuidFromBytes(uuid) }))
+    return first ? rolloutsOf(scalings, { id: uuidFromBytes(first.service), namespace: first.namespace }) : []
+  })
+}
+
+/** Returns the last rollout of a service before a time. Its pods may run out of memory much later. */
+function newestRollout(db: Db, organizationId: number, serviceId: string, before: number): Change[] {
+  const rowId = findServiceRowId(db, organizationId, serviceId)
+  if (rowId === undefined) return []
+  const rows = db.sql
+    .selectFrom('events')
+    .innerJoin('services', 'services.id', 'events.service_id')
+    .select(['events.uuid', 'object', 'text', 'at', 'services.namespace'])
+    .where('service_id', '=', rowId)
+    .where('kind', '=', 'change')
+    .where('at', '<', before)
+    .orderBy('at', 'desc')
+    .limit(MAX_SCALINGS)
+  const scalings = db.all(rows).map(({ uuid, ...event }) => ({ ...event, eventId: uuidFromBytes(uuid) }))
+  const [first] = scalings
+  const rollouts = first ? rolloutsOf(scalings, { id: serviceId, namespace: first.namespace }) : []
+  return rollouts.filter(({ emptied }) => emptied === undefined).slice(-1)
 }
 
 /**

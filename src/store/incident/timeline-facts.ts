@@ -21,11 +21,18 @@ import { gapEntries } from '../kubernetes.ts'
 import { rejectionsOf } from '../rejections.ts'
 import { findServiceRowId, hasSeveralClusters } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
-import { type AlertRows, alertsOf, alertsOnNode, findServiceOf, serviceOf, timelineAlertsOf } from './alert-facts.ts'
+import {
+  type AlertRows,
+  alertsOf,
+  alertsOnNode,
+  findServiceOf,
+  serviceOf,
+  timelineAlertsOf,
+  withMovesBefore,
+} from './alert-facts.ts'
 import { findBeside, findIncidentOf, mergedWith } from './beside.ts'
 import { findGroupUntil } from './groups.ts'
 import { findLiveIncident } from './live-incidents.ts'
-import { withMovesBefore } from './moves-before.ts'
 import { withUnheard } from './silent-senders.ts'
 import { findJudgedSuspects } from './suspects.ts'
 import { eventsOf } from './timeline-events.ts'

@@ -1,7 +1,6 @@
-import type { Alert, AlertPart } from '../../domain/alert/alert.ts'
+import type { Alert, AlertPart, LiveAlert } from '../../domain/alert/alert.ts'
 import { NO_EVIDENCE } from '../../domain/alert/evidence.ts'
 import type { Fingerprint } from '../../domain/alert/fingerprints.ts'
-import type { LiveAlert } from '../../domain/alert/live-alert.ts'
 import { shareEqual } from '../../domain/memoize.ts'
 import { firstDueAt } from '../../engine/changes/sweep.ts'
 import { putAlert } from '../../engine/state/alerts.ts'

@@ -1,7 +1,7 @@
 /** Generates the postmortem of a resolved incident from the history. */
 
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
-import type { TimelineEntry } from '../../domain/incident/timeline-entry.ts'
+import type { TimelineEntry } from '../../domain/incident/timeline-entries.ts'
 import { hasPostmortems } from '../../domain/organization.ts'
 import { generate } from '../../domain/postmortem/postmortem.ts'
 import {

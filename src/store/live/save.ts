@@ -20,11 +20,9 @@ import { replaceSilencesOfAlert, saveSilence } from '../silences.ts'
 import type { Db } from '../sqlite/open.ts'
 import { insertRows, query } from '../sqlite/query.ts'
 import { uuidBytes } from '../sqlite/uuid.ts'
-import { fingerprintKey, saveFingerprints } from './fingerprints.ts'
 import { tellAlike, tellNewcomers, writeNotifications } from './notifications.ts'
 import { generatePostmortem, writeDuePostmortemsOf } from './postmortem.ts'
-import { saveEvents, saveRows } from './rows.ts'
-import { saveAlerts } from './save-alerts.ts'
+import { fingerprintKey, saveAlerts, saveEvents, saveFingerprints, saveRows } from './rows.ts'
 
 const MAX_PAYLOAD = 65_536
 

@@ -1,7 +1,7 @@
 /** Reads the alerts of an incident that the rules of channels are compared with. */
 
 import { type InferResult, type Kysely, sql } from 'kysely'
-import { differenceOf } from '../../domain/alert/logical-labels.ts'
+import { differenceOf } from '../../domain/alert/signal.ts'
 import type { Labels } from '../../domain/event/event.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { type NotificationKind, OVER, REMINDERS } from '../../domain/notification/kind.ts'

@@ -1,6 +1,6 @@
 /** Finds expired events by their own time. An event that arrived long after it happened may not have expired yet. */
 import { sql } from 'kysely'
-import type { StoredEvent } from '../../domain/event/stored-event.ts'
+import type { StoredEvent } from '../../domain/event/event.ts'
 import { type Cutoffs, isIncidentDue } from '../../domain/retention.ts'
 import { hasPostmortem } from '../incident/incidents.ts'
 import type { Db } from '../sqlite/open.ts'

@@ -1,7 +1,7 @@
 /** The channel form: its URL, its rules with quiet hours, and its reminders. */
 import type { FC } from 'hono/jsx'
 import type { ChannelKind } from '../../domain/notification/format.ts'
-import { NEWS } from '../../domain/notification/rule-text.ts'
+import { NEWS } from '../../domain/notification/rule.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
 import {
   Checks,

@@ -1,6 +1,6 @@
 /** Lists the channels, each with its delivery status. */
 import type { FC } from 'hono/jsx'
-import { remindersText, rulesText } from '../../domain/notification/rule-text.ts'
+import { remindersText, rulesText } from '../../domain/notification/rule.ts'
 import { Action } from '../kit/form.tsx'
 import { Icon, Marked } from '../kit/mark.tsx'
 import { Card, Head, Table } from '../kit/section.tsx'

@@ -1,5 +1,5 @@
 /** Computes the layout of the lane picture: each bar's row and label position. */
-import type { Gap } from '../../domain/alert/gaps.ts'
+import type { Gap } from '../../domain/alert/groups.ts'
 import { ordered } from '../../domain/order.ts'
 import type { Severity } from '../../domain/severity.ts'
 import { position, rounded, type Span } from './scale.ts'

@@ -1,5 +1,4 @@
 /** Finds an incident, its address, and the facts that its pages show. */
-
 import { mayFlap, withGaps } from '../../domain/alert/groups.ts'
 import { countedGroups } from '../../domain/health/counted-severity.ts'
 import { DAY } from '../../domain/units.ts'
@@ -7,10 +6,10 @@ import { required } from '../../http/middleware/problem.ts'
 import { findAlertGaps } from '../../store/history/alert-gaps.ts'
 import { findIncidentView } from '../../store/incident/incident-view.ts'
 import { findIncident, findIncidentByNumber, type IncidentRecord } from '../../store/incident/incidents.ts'
+import { findCauses } from '../../store/incident/suspects.ts'
 import { findServices } from '../../store/views.ts'
 import type { Visit } from '../page.ts'
 import { silencedOfGroup, silenceEndsOfGroups } from '../silences/silenced.ts'
-import { causesOf } from './causes.ts'
 import type { IncidentFacts } from './data.ts'
 
 /** Finds an incident by its number or its UUID. */
@@ -49,4 +48,28 @@ export function incidentPath({ number }: IncidentRecord): string {
 /** Returns the incident's number as it is shown to people, and the URL of its page. */
 export function incidentLink(incident: IncidentRecord) {
   return { number: `${incident.number}`, href: incidentPath(incident) }
+}
+
+type Causes = ReturnType<typeof findCauses>
+type Entry = { readonly at: number; readonly causes: Promise<Causes> }
+
+/** The maximum age of cached causes. A new alert or status invalidates the cached causes immediately. */
+const MAX_AGE_MS = 10_000
+const MAX_ENTRIES = 200
+
+const caches = new WeakMap<Visit['store'], Map<string, Entry>>()
+
+/** Returns an incident's suspects and the changes around its start, from a cache that is at most ten seconds old. */
+export function causesOf({ own, store, now }: Visit, incident: IncidentRecord): Promise<Causes> {
+  const cache = caches.get(store) ?? new Map<string, Entry>()
+  caches.set(store, cache)
+  const key = `${incident.id} ${incident.status} ${incident.alertCount} ${incident.firingAlerts}`
+  const cached = cache.get(key)
+  if (cached && cached.at <= now && now < cached.at + MAX_AGE_MS) return cached.causes
+  const causes = own.read(findCauses, incident, now)
+  causes.catch(() => cache.delete(key))
+  cache.delete(key)
+  cache.set(key, { at: now, causes })
+  for (const oldest of cache.keys()) if (cache.size > MAX_ENTRIES) cache.delete(oldest)
+  return causes
 }

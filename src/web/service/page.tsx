@@ -10,13 +10,14 @@ import { Bill } from '../drawing/bill.tsx'
 import { CauseLine, LastGoodDeploy } from '../incident/cause.tsx'
 import { Groups, groupsText, unlisted } from '../incident/groups.tsx'
 import { Picture } from '../incident/picture.tsx'
+import { Select } from '../kit/choice.tsx'
+import { Form, Input, Submit } from '../kit/form.tsx'
 import { getFrame } from '../kit/frame.ts'
 import { External, Icon, Mark, Status, Words } from '../kit/mark.tsx'
 import { Card, Crumbs, Section } from '../kit/section.tsx'
 import { SilencedMark, SilenceMenu } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
 import { InKubernetes } from '../kit/workload.tsx'
-import { Unattributed } from './unattributed.tsx'
 import { lengthText, type ServiceView, statusText } from './view.ts'
 
 /** Returns the page title, with the most important fact first, for example `checkout is critical`. */
@@ -44,6 +45,46 @@ export const ServicePage: FC<{ view: ServiceView }> = ({ view }) => (
     </div>
   </>
 )
+
+/** Labels that say what fires, or that far more alerts have than those of one service. */
+const TOO_BROAD = new Set(['alertname', 'severity', 'prometheus', 'receiver', 'monitor', 'namespace', 'cluster'])
+const MAX_LABELS = 30
+
+/** The labels of the firing alerts as `name=value`. */
+function labelsOf(groups: ServiceView['groups']): readonly string[] {
+  const labels = groups.flatMap(({ members }) => members.flatMap((alert) => Object.entries(alert.labels)))
+  const found = labels.flatMap(([name, value]) => (TOO_BROAD.has(name) ? [] : [`${name}=${value}`]))
+  return [...new Set(found)].sort().slice(0, MAX_LABELS)
+}
+
+const Unattributed: FC<{ view: ServiceView }> = ({ view: { groups } }) => {
+  const { canWrite } = getFrame()
+  const labels = labelsOf(groups)
+  return (
+    <Section id="unattributed" title="Why these alerts are here">
+      <div class="card body stack">
+        <p>
+          No label of these alerts names a service, and no alias matches. Add a label such as <code>service</code> to
+          the alert rule, or assign one of the labels to a service: alerts that fire from then on belong to it.
+        </p>
+        {canWrite && labels.length > 0 ? (
+          <Form action="/services/alias" class="fields">
+            <Select
+              id="label"
+              label="Alerts with the label"
+              options={labels.map((label) => [label, label] as const)}
+              value={labels[0] ?? ''}
+            />
+            <Input id="service" label="belong to the service" hint="Its name, or namespace/name." required />
+            <p>
+              <Submit>Assign</Submit>
+            </p>
+          </Form>
+        ) : null}
+      </div>
+    </Section>
+  )
+}
 
 const SERVICES = ['Services', '/'] as const
 

@@ -244,7 +244,7 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'endless-expressions',
-    file: 'src/engine/changes/silences/wanted.ts',
+    file: 'src/engine/changes/silences/silences.ts',
     from: 'if (used + own <= MAX_EXPRESSIONS) return',
     to: 'if (used + own > 0) return',
     test: 'tests/actions/limits.test.ts',
@@ -366,7 +366,7 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'endless-fields',
-    file: 'src/intake/json-limits.ts',
+    file: 'src/intake/json.ts',
     from: 'seen.add(shape).size > MAX_SHAPES',
     to: 'seen.add(shape).size < 0',
     test: 'tests/intake/json.test.ts',
@@ -374,7 +374,7 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'endless-digits',
-    file: 'src/intake/json-limits.ts',
+    file: 'src/intake/json.ts',
     from: 'longNumbers > MAX_LONG_NUMBERS',
     to: 'longNumbers < 0',
     test: 'tests/intake/json.test.ts',

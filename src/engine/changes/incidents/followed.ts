@@ -1,5 +1,5 @@
 /** An incident follows its last alert to another service, for example after a user has set or removed an alias. */
-import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
+import type { LiveAlert } from '../../../domain/alert/alert.ts'
 import { isUnattributed } from '../../../domain/alert/signal.ts'
 import type { LiveService } from '../../../domain/health/live-service.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
@@ -8,8 +8,7 @@ import { rank } from '../../../domain/severity.ts'
 import { serviceName } from '../../../domain/text.ts'
 import type { Context } from '../../state/context.ts'
 import { hasNamesake } from '../conditions.ts'
-import { firingIn, noteJoined } from './find.ts'
-import { addEntry, MAX_TITLE, suppress, unresolvedIncidents } from './incidents.ts'
+import { addEntry, firingIn, MAX_TITLE, noteJoined, suppress, unresolvedIncidents } from './incidents.ts'
 import { mergeIncidents } from './merge.ts'
 import { renamePart } from './renamed.ts'
 

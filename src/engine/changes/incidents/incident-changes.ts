@@ -1,6 +1,6 @@
 /** Manual incident changes: open, edit, add a note. */
 
-import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
+import type { LiveAlert } from '../../../domain/alert/alert.ts'
 import { BUDGETS } from '../../../domain/budgets.ts'
 import { IncmonError } from '../../../domain/error.ts'
 import { acknowledged } from '../../../domain/incident/acknowledgement.ts'
@@ -8,7 +8,7 @@ import type { IncidentStatus } from '../../../domain/incident/incident.ts'
 import { begunAt, regraded, withRating } from '../../../domain/incident/lasted.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import { alarmed, begun, left, NO_PROBLEM, reopened } from '../../../domain/incident/problem.ts'
-import { countedNames, type EntryFacts } from '../../../domain/incident/timeline-entry.ts'
+import { countedNames, type EntryFacts } from '../../../domain/incident/timeline-entries.ts'
 import { distinct } from '../../../domain/order.ts'
 import { rank, type Severity } from '../../../domain/severity.ts'
 import { countOf, formatCount } from '../../../domain/text.ts'
@@ -18,8 +18,7 @@ import type { OrganizationState } from '../../state/state.ts'
 import { conditionsOf, senderOf } from '../conditions.ts'
 import { evaluate } from '../evaluate.ts'
 import { edits, noteEdits } from './edits.ts'
-import { firingIn, requireIncident } from './find.ts'
-import { addAlerts, addEntry, moveIncident, openIncident, suppress } from './incidents.ts'
+import { addAlerts, addEntry, firingIn, moveIncident, openIncident, requireIncident, suppress } from './incidents.ts'
 
 /**
  * Opens an incident manually. Firing alerts of the service join the incident.

@@ -1,14 +1,12 @@
 /** Applies the steps of the incident rules. */
 
-import type { Alert } from '../../../domain/alert/alert.ts'
-import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
+import type { Alert, LiveAlert } from '../../../domain/alert/alert.ts'
 import type { LiveService } from '../../../domain/health/live-service.ts'
 import { onAgain } from '../../../domain/incident/acknowledgement.ts'
 import { regraded } from '../../../domain/incident/lasted.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import { digestAtOf, FLAPPING_BURNS } from '../../../domain/incident/opening.ts'
-import type { Problem } from '../../../domain/incident/problem.ts'
-import { endText } from '../../../domain/incident/problem-end.ts'
+import { endText, type Problem } from '../../../domain/incident/problem.ts'
 import type { Step } from '../../../domain/incident/situation.ts'
 import type { Context } from '../../state/context.ts'
 import type { Condition } from '../conditions.ts'

@@ -18,9 +18,16 @@ import type { Condition } from '../conditions.ts'
 import { makeDue } from '../live-service.ts'
 import { noteSilences, type Resilenced } from '../silenced.ts'
 import { burningElsewhere, endedElsewhere, endOf, mutedBy, mutedElsewhere } from './elsewhere.ts'
-import { firingIn, incidentsOf, noteJoined } from './find.ts'
 import { applyStep } from './incident-steps.ts'
-import { lastResolvedIncident, nameAfterFirst, noteScore, unresolvedIncidents } from './incidents.ts'
+import {
+  firingIn,
+  incidentsOf,
+  lastResolvedIncident,
+  nameAfterFirst,
+  noteJoined,
+  noteScore,
+  unresolvedIncidents,
+} from './incidents.ts'
 
 /** The evaluation of a service. `known`: all conditions; `all`: those that are not silenced. */
 type Evaluated = {

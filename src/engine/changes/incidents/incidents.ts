@@ -1,17 +1,18 @@
-/** Opens and updates incidents automatically. `incident-changes.ts` has the manual changes. */
+/** Finds incidents, and opens and updates them automatically. `incident-changes.ts` has the manual changes. */
+
+import type { LiveAlert } from '../../../domain/alert/alert.ts'
 import { riseOf } from '../../../domain/alert/fingerprints.ts'
-import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
+import { IncmonError } from '../../../domain/error.ts'
 import type { LiveService } from '../../../domain/health/live-service.ts'
 import { sinceBegun } from '../../../domain/incident/incident.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import { begunEarlier } from '../../../domain/incident/periods.ts'
-import { severityEntry, type TimelineEntry } from '../../../domain/incident/timeline-entry.ts'
+import { severityEntry, type TimelineEntry } from '../../../domain/incident/timeline-entries.ts'
 import { type NotificationKind, notificationKindOf, takesBack } from '../../../domain/notification/kind.ts'
 import type { Severity } from '../../../domain/severity.ts'
 import type { Context } from '../../state/context.ts'
 import type { OrganizationState } from '../../state/state.ts'
-import type { Condition } from '../conditions.ts'
-import { firingIn, incidentsOf, noteJoined } from './find.ts'
+import { alertsOf, type Condition } from '../conditions.ts'
 
 /** The earliest allowed start of an incident, relative to now. A sender may have its clock set to 1970. */
 export const OLDEST_START = 400 * 24 * 3_600_000
@@ -34,6 +35,45 @@ export function oldestOpenIncident(
 export function unresolvedIncidents(state: OrganizationState, serviceId: number): LiveIncident[] {
   const open = incidentsOf(state, serviceId).filter(({ status }) => status !== 'resolved')
   return open.sort((a, b) => a.createdAt - b.createdAt || a.rowId - b.rowId)
+}
+
+export const NO_INCIDENT = 'this incident does not exist'
+
+export function requireIncident(ctx: Context, id: string): LiveIncident {
+  const incident = findIncident(ctx, id)
+  if (!incident) throw new IncmonError('not-found', NO_INCIDENT)
+  return incident
+}
+
+export function findIncident(ctx: Context, id: string): LiveIncident | null {
+  const rowId = ctx.state.incidentById.get(id)
+  const known = rowId === undefined ? undefined : ctx.state.incidents.get(rowId)
+  return known ?? ctx.fact('incident', { id })
+}
+
+/** Returns the incidents of a service in the live state: the unresolved ones, and those that were resolved lately. */
+export function incidentsOf(state: OrganizationState, serviceId: number): LiveIncident[] {
+  return [...state.incidentsOfService.get(serviceId)].flatMap((rowId) => state.incidents.get(rowId) ?? [])
+}
+
+/** Returns the alerts of an incident that fire, except failed pipelines. */
+export function firingIn(state: OrganizationState, { rowId, serviceId, problem }: LiveIncident): LiveAlert[] {
+  return [serviceId, ...problem.others]
+    .flatMap((service) => alertsOf(state, service))
+    .filter(({ incidentId, alert }) => incidentId === rowId && alert.status === 'firing' && alert.source !== 'ci')
+}
+
+/**
+ * Lets the store tell channels whose rules match an incident since alerts have joined it, fire in it again (`isReturn`), or
+ * have taken it to another service (`isMoved`).
+ */
+export function noteJoined(
+  ctx: Context,
+  { organizationId, rowId: incidentId }: LiveIncident,
+  at: number,
+  { alertIds = [] as readonly number[], isReturn = false, isMoved = false } = {},
+): void {
+  ctx.emit({ kind: 'alerts-joined', organizationId, incidentId, at, isReturn, isMoved, alertIds })
 }
 
 /** Returns the most recently resolved incident of a service. Ignores incidents for missing heartbeats. */

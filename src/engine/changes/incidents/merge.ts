@@ -8,8 +8,16 @@ import { notificationKindOf } from '../../../domain/notification/kind.ts'
 import type { Context } from '../../state/context.ts'
 import { evaluate } from '../evaluate.ts'
 import { mergedNamerOf } from './elsewhere.ts'
-import { findIncident, NO_INCIDENT, noteJoined, requireIncident } from './find.ts'
-import { addEntry, moveIncident, suppress, tell } from './incidents.ts'
+import {
+  addEntry,
+  findIncident,
+  moveIncident,
+  NO_INCIDENT,
+  noteJoined,
+  requireIncident,
+  suppress,
+  tell,
+} from './incidents.ts'
 
 /**
  * Moves the alerts, links and timeline of one incident into another, and resolves the first incident.

@@ -1,13 +1,12 @@
 /** Names the conditions of an incident anew whose service was renamed or merged, or whose alert moved: they are no news. */
-import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
+import type { LiveAlert } from '../../../domain/alert/alert.ts'
 import type { LiveService } from '../../../domain/health/live-service.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import { renamedProblem } from '../../../domain/incident/merge.ts'
 import { conditionOf, conditionWithout } from '../../../domain/text.ts'
 import type { Context } from '../../state/context.ts'
 import { namerOf } from './elsewhere.ts'
-import { firingIn } from './find.ts'
-import { suppress } from './incidents.ts'
+import { firingIn, suppress } from './incidents.ts'
 
 /** Called when `from` has become `into`: the conditions of both in incidents of other services, and of each in those of the other. */
 export function renameParts(ctx: Context, from: LiveService, into: LiveService): void {

@@ -1,15 +1,24 @@
 /** Learns how senders behave from their deliveries. */
 
+import type { LiveAlert } from '../../../domain/alert/alert.ts'
 import { withoutEnd } from '../../../domain/alert/doubt.ts'
 import { type Delivery, EXPIRES } from '../../../domain/alert/ending.ts'
-import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
 import { BUDGETS } from '../../../domain/budgets.ts'
 import type { Draft, Intake, Source } from '../../../domain/event/event.ts'
 import { type Beat, isDoubted, isOver, withMissing, withShared } from '../../../domain/sender/beats.ts'
-import { corrected, offsetIn, readingOf, withReading } from '../../../domain/sender/clock.ts'
 import { type DeliveryInterval, NO_INTERVAL, repeatTimeoutOf } from '../../../domain/sender/delivery-interval.ts'
-import { isSilent, NO_HOURS, withEvents } from '../../../domain/sender/heartbeat.ts'
-import { type LiveSender, withLag, withToken } from '../../../domain/sender/sender.ts'
+import {
+  corrected,
+  isSilent,
+  type LiveSender,
+  NO_HOURS,
+  offsetIn,
+  readingOf,
+  withEvents,
+  withLag,
+  withReading,
+  withToken,
+} from '../../../domain/sender/sender.ts'
 import { SECOND } from '../../../domain/units.ts'
 import { WATCH } from '../../../domain/watch/object.ts'
 import type { Context } from '../../state/context.ts'

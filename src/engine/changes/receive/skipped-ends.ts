@@ -1,5 +1,5 @@
 /** Ends alerts whose end the sender did not report, before they fire anew. */
-import { skippedEndOf } from '../../../domain/alert/skipped-end.ts'
+import { skippedEndOf } from '../../../domain/alert/ending.ts'
 import type { Draft } from '../../../domain/event/event.ts'
 import { beatsFor, isMovedByStop } from '../../../domain/sender/beats.ts'
 import type { Context } from '../../state/context.ts'

@@ -1,13 +1,21 @@
 /** Creates, changes and ends silences for users, and starts and ends silences on schedule. */
 import { BUDGETS } from '../../../domain/budgets.ts'
 import { IncmonError } from '../../../domain/error.ts'
+import type { Labels } from '../../../domain/event/event.ts'
 import { formatInstant } from '../../../domain/instant.ts'
-import { formatMatchers } from '../../../domain/silence/matcher.ts'
-import { type LiveSilence, nextChangeOf, statusOf, windowOf } from '../../../domain/silence/silence.ts'
+import { expressionSizeOf, formatMatchers, type Matcher, matchersFault } from '../../../domain/silence/matcher.ts'
+import {
+  type LiveSilence,
+  nextChangeOf,
+  type Schedule,
+  scheduleFault,
+  statusOf,
+  windowFault,
+  windowOf,
+} from '../../../domain/silence/silence.ts'
 import type { Context } from '../../state/context.ts'
 import { evaluateOrPostpone, MAX_EVALUATION_WORK, splitServices } from '../evaluate.ts'
 import { makeDue } from '../live-service.ts'
-import { refuseExpressions, refuseFaults, type WantedSilence } from './wanted.ts'
 
 const MAX_SILENCES = BUDGETS.silences.value
 /** The maximum length of a value in an error message, in characters. */
@@ -227,4 +235,50 @@ function requireSilence(ctx: Context, id: string): LiveSilence {
   if (!silence)
     throw new IncmonError('not-found', 'this organization has no such silence; GET /api/silences lists all silences')
   return silence
+}
+
+// Checks a silence that somebody wants.
+
+export type WantedSilence = {
+  readonly matchers: readonly Matcher[]
+  readonly startsAt: number
+  readonly endsAt: number
+  readonly schedule: Schedule | null
+  readonly comment: string
+  /** See `LiveSilence`. Default: false. */
+  readonly labelsOnly?: boolean
+  /** Default: none. */
+  readonly annotations?: Labels
+}
+
+const MAX_EXPRESSIONS = BUDGETS.expressions.value
+
+/** Refuses regular expressions beyond the limit of the organization, because each alert is compared with all of them. */
+function refuseExpressions({ state }: Context, matchers: readonly Matcher[], except: number | null, now: number): void {
+  const own = expressionSizeOf(matchers)
+  if (own === 0) return
+  const others = [...state.silences.values()].filter(({ silence }) => silence.endsAt > now && silence.rowId !== except)
+  const used = others.reduce((sum, { compiled }) => sum + compiled.expressionSize, 0)
+  if (used + own <= MAX_EXPRESSIONS) return
+  throw new IncmonError(
+    'conflict',
+    'the regular expressions of all silences together are too large: use = instead of =~, or expire silences',
+  )
+}
+
+function refuseFaults({ matchers, startsAt, endsAt, schedule }: WantedSilence, now: number): void {
+  const unusable = matchersFault(matchers)
+  if (unusable !== null) throw invalid('matchers', unusable)
+  if (endsAt <= now) throw invalid('endsAt', 'is in the past; send a later time')
+  if (endsAt <= startsAt) throw invalid('endsAt', 'must be later than startsAt')
+  const fault = schedule && scheduleFault(schedule)
+  if (fault) throw invalid(`schedule.${fault.path}`, fault.message)
+  const impossible = schedule && windowFault({ startsAt, endsAt, schedule }, now)
+  if (!impossible) return
+  const message = `${impossible}: send a later endsAt`
+  throw new IncmonError('unprocessable', `schedule: ${message}`, [{ path: 'schedule', message }])
+}
+
+function invalid(path: string, message: string): IncmonError {
+  return new IncmonError('invalid', `body: ${path}: ${message}`, [{ path, message }])
 }

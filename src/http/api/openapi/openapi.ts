@@ -1,5 +1,4 @@
 /** /openapi.json: generates OpenAPI 3.1 from the schemas that validate requests. */
-
 import * as v from 'valibot'
 import { builtDocument, programVersion } from '../../../assets.ts'
 import { once } from '../../../domain/memoize.ts'
@@ -15,7 +14,6 @@ import { success } from '../answers.ts'
 import { withExamples } from './examples.ts'
 import { MESSAGES } from './messages.ts'
 import { answered, convertSchemas, problemAnswer, type ToJsonSchema } from './named-schemas.ts'
-import { operationIdOf } from './operation-id.ts'
 
 /** The stream is documented like a route, and served with the pages. */
 type Documented = Omit<Route, 'handle'>
@@ -108,6 +106,48 @@ function operation(route: Documented, jsonSchema: ToJsonSchema): OpenApiOperatio
       Object.entries({ ...refusalsOf(route), ...route.answers }).map((entry) => answered(jsonSchema, entry)),
     ),
   }
+}
+
+/** The operations that are neither a list nor a change of one record. */
+const OPERATION_NAMES: Readonly<Record<string, string>> = {
+  'POST /api/webhooks/cluster': 'sendKubernetesEvent',
+  'POST /api/webhooks/metrics': 'sendAlertmanagerNotification',
+  'POST /api/webhooks/dashboard': 'sendGrafanaNotification',
+  'POST /api/webhooks/ci': 'sendGitlabEvent',
+  'POST /api/services/:id/merge': 'mergeService',
+  'GET /api/services/:id/history': 'getServiceHistory',
+  'GET /api/services/:id/changes': 'getServiceChanges',
+  'PATCH /api/alerts/:id': 'resolveAlert',
+  'POST /api/incidents/:id/merge': 'mergeIncident',
+  'POST /api/incidents/:id/acknowledge-group': 'acknowledgeIncidentGroup',
+  'POST /api/incidents/:id/notes': 'addIncidentNote',
+  'GET /api/incidents/:id/postmortem': 'getPostmortem',
+  'PATCH /api/incidents/:id/postmortem': 'updatePostmortem',
+  'GET /api/reports/reliability': 'getReliabilityReport',
+  'DELETE /api/silences/:id': 'expireSilence',
+  'POST /api/channels/:id/test': 'testChannel',
+  'POST /api/channels/:id/rotate-secret': 'rotateChannelSecret',
+  'GET /api/sources': 'listSenders',
+  'GET /api/organization': 'getOrganization',
+  'DELETE /api/tokens/:id': 'revokeToken',
+  'GET /api/stream': 'streamChanges',
+  'GET /healthz': 'getHealth',
+  'GET /readyz': 'getReadiness',
+  'GET /metrics': 'getMetrics',
+  'GET /openapi.json': 'getOpenApi',
+  'GET /docs': 'getDocs',
+}
+const VERBS = { GET: 'get', POST: 'create', PATCH: 'update', DELETE: 'delete' } as const
+
+/** Returns the name of an operation, for example `listServices`, `getService` or `createIncidentAction`. */
+function operationIdOf({ method, path }: Pick<Route, 'method' | 'path'>): string {
+  const known = OPERATION_NAMES[`${method} ${path}`]
+  if (known !== undefined) return known
+  const nouns = path.split('/').slice(2)
+  const isList = method === 'GET' && !nouns.at(-1)?.startsWith(':')
+  const words = nouns.filter((noun) => !noun.startsWith(':')).map(capitalized)
+  const named = words.map((word, index) => (isList && index === words.length - 1 ? word : word.replace(/s$/, '')))
+  return (isList ? 'list' : VERBS[method]) + named.join('')
 }
 
 /** Returns the group of a route: the first known noun after /api, or `server`. */
