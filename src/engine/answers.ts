@@ -45,11 +45,11 @@ export function createAnswers({ store, elapsed, committed, writePostmortems }: A
         if ('error' in result) taken[index]?.reject(result.error)
         else taken[index]?.resolve(result.outcome as never)
       }
-      if (batch.resolving.has(index)) later.push(give)
+      if (batch.resolving.has(index) && taken[index]?.awaitsPostmortems) later.push(give)
       else give()
     })
     committed(taken, batch, elapsed() - began)
-    if (later.length === 0) return
+    if (batch.resolving.size === 0) return
     const own = writePostmortems().then(() => {
       for (const give of later) give()
     })

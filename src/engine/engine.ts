@@ -17,7 +17,7 @@ import { awaitedSince, followJump, nextDue } from './changes/sweep.ts'
 import { withCauses } from './dry-run.ts'
 import { createLargeQueue, createStopwatch, isLarge, unavailable } from './large.ts'
 import { createPostmortems } from './postmortems.ts'
-import { type Committed, count, createQueue } from './queue.ts'
+import { type Committed, count, createQueue, type Queued } from './queue.ts'
 import { type Context, createEnvironment } from './state/context.ts'
 import { createState, type OrganizationState, type State } from './state/state.ts'
 import type { EngineStore } from './store.ts'
@@ -93,11 +93,10 @@ export function createEngine(deps: EngineDeps, mostWaiting: () => number = () =>
   const push = <Outcome>(
     organizationId: number,
     decide: Input<Outcome>['decide'],
-    delivery: Delivery | null = null,
-    since = now(),
+    { delivery = null, since = now(), awaitsPostmortems = false }: Partial<Omit<Queued, keyof Input>> = {},
   ) =>
     new Promise<Outcome>((resolve, reject) => {
-      queue.add({ organizationId, decide, delivery, since, resolve, reject })
+      queue.add({ organizationId, decide, delivery, since, awaitsPostmortems, resolve, reject })
     })
 
   const take = (delivery: Delivery, since = now()): Promise<Received> => {
@@ -105,7 +104,7 @@ export function createEngine(deps: EngineDeps, mostWaiting: () => number = () =>
       const outcome = receive(ctx, delivery)
       return { outcome, serviceIds: outcome.serviceIds }
     }
-    return push(delivery.organizationId, decide, delivery, since)
+    return push(delivery.organizationId, decide, { delivery, since })
   }
 
   const large = createLargeQueue(take, now, stopwatch.lastMs)
@@ -182,7 +181,8 @@ export function createEngine(deps: EngineDeps, mostWaiting: () => number = () =>
     run: <Outcome>(organizationId: number, decide: (ctx: Context, now: number) => Outcome): Promise<Outcome> => {
       if (isClosed)
         return Promise.reject(new IncmonError('unavailable', 'incmon is shutting down: nothing was changed'))
-      return push(organizationId, (ctx, at) => ({ outcome: decide(ctx, at), serviceIds: [] }))
+      const input: Input<Outcome>['decide'] = (ctx, at) => ({ outcome: decide(ctx, at), serviceIds: [] })
+      return push(organizationId, input, { awaitsPostmortems: true })
     },
     /**
      * Processes one step of due work in each organization. Resolves with true if more work is due.
@@ -221,6 +221,8 @@ export function createEngine(deps: EngineDeps, mostWaiting: () => number = () =>
         isAllLoaded = false
       }),
     pending: () => queue.size() + large.pending(),
+    /** Resolves once every queued input is answered, and the postmortems are written that were due. */
+    settled: queue.drained,
     /** Rejects new inputs. Resolves once all queued inputs are stored. */
     close: async () => {
       isClosed = true

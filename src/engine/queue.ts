@@ -13,6 +13,8 @@ import type { EngineStore } from './store.ts'
 /** A queued input. `delivery` is null unless the input is a webhook request or one of its chunks. */
 export type Queued = Input & {
   readonly delivery: Delivery | null
+  /** Whether the answer waits for the postmortems that the input makes due: a user reads them next, a sender does not. */
+  readonly awaitsPostmortems: boolean
   readonly resolve: (outcome: never) => void
   readonly reject: (error: unknown) => void
   /** When the input was submitted, as Unix time in milliseconds. */

@@ -103,11 +103,12 @@ async function resolvedUnreported(t: TestContext) {
 }
 
 test('an end that is reported after incmon assumed one and resolved the incident replaces it', async (t) => {
-  const { send, sweepUntil, incidents, written } = await resolvedUnreported(t)
+  const { deps, send, sweepUntil, incidents, written } = await resolvedUnreported(t)
   assert.match(written().text, /\*\*Critical for:\*\* at least 1 min, last reported at \S+ 12:00:00 UTC/)
   assert.match(written().text, /No end of Errors was reported|no end was reported/)
   await sweepUntil(after(420), 5 * MINUTE)
   await send('Errors', { startsAt: NOON - MINUTE, endsAt: after(419) })
+  await deps.engine.settled()
   const [incident] = incidents()
   const problem = toProblem(incident?.problem ?? '{}')
   const { isGuess } = problem

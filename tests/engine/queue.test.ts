@@ -8,8 +8,9 @@ import { createLargeQueue } from '../../src/engine/large.ts'
 import { createQueue } from '../../src/engine/queue.ts'
 
 /** Creates a queue that records what it does. Each sync waits for `release`. */
-function makeQueue(decided: (count: number) => void = () => {}) {
+function makeQueue(decided: (count: number) => void = () => {}, isSlow = false) {
   const steps: string[] = []
+  const written: (() => void)[] = []
   const syncs: { readonly done: () => void; readonly fail: (error: Error) => void }[] = []
   const batchOf = (inputs: readonly Input[]): Batch => {
     steps.push(`decide ${inputs.length}`)
@@ -18,14 +19,14 @@ function makeQueue(decided: (count: number) => void = () => {}) {
       outcomes: inputs.map(() => ({ outcome: null })),
       isSaved: true,
       notices: [],
-      resolving: new Set(),
+      resolving: new Set(inputs.keys()),
     }
   }
   const queue = createQueue({
     ...{ now: () => 0, elapsed: () => performance.now() },
     decide: async (inputs) => batchOf(inputs),
     committed: () => {},
-    writePostmortems: async () => {},
+    writePostmortems: () => new Promise((done) => void (isSlow ? written.push(done) : done())),
     store: {
       faultOf: () => null,
       sync: () =>
@@ -35,17 +36,17 @@ function makeQueue(decided: (count: number) => void = () => {}) {
         }),
     },
   })
-  const add = (name = 'one') =>
+  const add = (name = 'one', awaitsPostmortems = false) =>
     new Promise((resolve, reject) => {
       const answered = () => resolve(steps.push(`answer ${name}`))
       const decide = () => ({ outcome: null, serviceIds: [] })
-      queue.add({ organizationId: 1, decide, delivery: null, since: 0, resolve: answered, reject })
+      queue.add({ organizationId: 1, decide, delivery: null, awaitsPostmortems, since: 0, resolve: answered, reject })
     })
   const until = async (step: string) => {
     while (!steps.includes(step)) await setImmediate()
   }
   const failSync = () => syncs.shift()?.fail(new Error('no such device'))
-  return { queue, steps, add, until, release: () => syncs.shift()?.done(), failSync }
+  return { queue, steps, written, add, until, release: () => syncs.shift()?.done(), failSync }
 }
 
 test('the next batch is decided while the last one is synced, and answered after its own sync', async () => {
@@ -62,6 +63,25 @@ test('the next batch is decided while the last one is synced, and answered after
   release()
   await second
   assert.deepEqual(steps.slice(5), ['answer second', 'answer third'])
+})
+
+test('a user who resolves an incident is answered when its postmortem is written, and others before', async () => {
+  const { steps, written, add, until, release, queue } = makeQueue(undefined, true)
+  const user = add('user', true)
+  await until('sync')
+  const others = Promise.all([add('sweep'), add('sender')])
+  while (!steps.includes('answer sender')) {
+    release()
+    await setImmediate()
+  }
+  await others
+  assert.ok(!steps.includes('answer user'))
+  const settled = queue.drained().then(() => steps.push('settled'))
+  await setImmediate()
+  assert.ok(!steps.includes('settled'))
+  for (const done of written) done()
+  await Promise.all([user, settled])
+  assert.deepEqual(steps.slice(-2), ['answer user', 'settled'])
 })
 
 test('no third batch is decided before the first is on disk', async () => {

@@ -73,6 +73,7 @@ export function makeFlow(t: Pick<TestContext, 'after'>, wrap: (db: Db) => Db = (
     while (clock.now < time) {
       clock.now = Math.min(time, clock.now + step)
       while (await deps.engine.sweep());
+      await deps.engine.settled()
     }
   }
   const restart = () => {

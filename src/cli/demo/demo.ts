@@ -168,6 +168,7 @@ async function passTo(engine: Engine, clock: { now: number }, time: number, end:
     const step = clock.now > end - 8 * DAY ? 5 * MINUTE : 30 * MINUTE
     clock.now = Math.min(time, clock.now + step)
     while (await engine.sweep());
+    await engine.settled()
   }
 }
 
