@@ -188,6 +188,11 @@ test('a canary that was taken back is no workload without replicas', () => {
     })
   const events = [scaled(-9, 'up RS from 0 to 1'), scaled(-4, 'down RS from 1 to 0')]
   assert.deepEqual(refs(facts({ events, alerts: [alert('web', 'HighLatency', 1)] })), ['shop/web'])
+  // In another namespace, a workload can have the same name.
+  const other = { ...scaled(-6, 'up RS from 3 to 5'), service: 'ledger' }
+  const namesake = { ...other, text: other.text.replace('5d4f8c7b9', '7d9f5b6c8') }
+  const both = facts({ events: [...events, namesake], alerts: [alert('web', 'HighLatency', 1)] })
+  assert.deepEqual(refs(both), ['shop/web'])
   // The first revision replaced nothing.
   const first = events.map((one) => ({ ...one, text: one.text.replace('revision 3', 'revision 1') }))
   assert.ok(refs(facts({ events: first, alerts: [alert('web', 'HighLatency', 1)] })).includes('shop/pay'))

@@ -225,22 +225,21 @@ const ZERO = 0.7
 
 /** A Deployment whose ReplicaSets are all scaled to zero serves no traffic, but no event warns about it. */
 function emptied(facts: SuspectFacts, components: Components): SymptomEvent[] {
-  const sizes = new Map<string, Map<string, { to: number; event: SuspectEvent }>>()
-  for (const event of [...facts.events].sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))) {
-    const scaled = event.kind === 'change' && event.service !== null ? rolloutOf(event.text) : null
-    if (!scaled || event.service === null) continue
-    const sets = sizes.get(event.service) ?? new Map<string, { to: number; event: SuspectEvent }>()
-    sizes.set(event.service, sets.set(scaled.hash, { to: scaled.to, event }))
-  }
-  return [...sizes].flatMap(([service, sets]) => {
+  const changes = facts.events.filter(({ kind, service }) => kind === 'change' && service !== null)
+  const inOrder = changes.sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
+  return [...Map.groupBy(inOrder, ({ service }) => service ?? '')].flatMap(([service, events]) => {
     const component = componentAt(components, service)
-    const last = [...sets.values()].at(-1)
-    const newest = [...sets.values()].sort((a, b) => b.event.at - a.event.at)[0] ?? last
+    const sets = new Map<string, { to: number; event: SuspectEvent }>()
+    for (const event of events) {
+      const scaled = rolloutOf(event.text)
+      if (scaled) sets.set(scaled.hash, { to: scaled.to, event })
+    }
+    const newest = [...sets.values()].sort((a, b) => b.event.at - a.event.at)[0]
     if (component === null || !newest || [...sets.values()].some(({ to }) => to > 0)) return []
     // A new ReplicaSet was taken back, and the old one serves.
     const isBack = ({ kind, eventId, ...one }: Change) =>
       kind === 'rollout' && eventId === newest.event.id && !('emptied' in one)
-    if (facts.changes.some(isBack) || endsCanary(newest.event, facts.events)) return []
+    if (facts.changes.some(isBack) || endsCanary(newest.event, events)) return []
     return [emptySighting(component, newest.event)]
   })
 }
