@@ -77,6 +77,12 @@ for (const [what, labels, move, expected] of [
     'A,B of c',
   ],
   [
+    'in an incident whose service gets the name of its own',
+    { service: 'b', namespace: 'shop' },
+    ({ deps, acme, idOf }) => updateService(deps, acme.key, idOf('a'), { name: 'b' }),
+    'A,B of shop/b',
+  ],
+  [
     'that an alias gives to the service of the incident',
     CORE,
     ({ deps, acme, idOf }) =>

@@ -8,15 +8,26 @@ import type { Context } from '../../state/context.ts'
 import { namerOf } from './elsewhere.ts'
 import { firingIn, suppress } from './incidents.ts'
 
-/** Called when `from` has become `into`: the conditions of both in incidents of other services, and of each in those of the other. */
+/**
+ * Called when `from` has become `into`: the conditions of both in incidents of other services, of each in those of the
+ * other, and of other services in incidents of `into`, which name a service of the same name with its namespace.
+ */
 export function renameParts(ctx: Context, from: LiveService, into: LiveService): void {
   for (const incident of ctx.state.incidents.values()) {
     const { serviceId, problem } = incident
+    if (problem.others.length === 0) continue
     const own = ctx.state.services.get(serviceId)
-    if (!own || !problem.others.some((rowId) => rowId === from.rowId || rowId === into.rowId)) continue
+    if (!own || ![serviceId, ...problem.others].some((rowId) => rowId === from.rowId || rowId === into.rowId)) continue
+    const parts = problem.others.flatMap((rowId) =>
+      rowId === from.rowId ? from : (ctx.state.services.get(rowId) ?? []),
+    )
     const nameOf = (name: string) => {
-      const base = conditionWithout(name, from) ?? conditionWithout(name, into)
-      return base === null ? name : own.rowId === into.rowId ? base : conditionOf(base, into, own)
+      for (const part of parts) {
+        const base = conditionWithout(name, part)
+        const is = part === from ? into : part
+        if (base !== null) return own.rowId === is.rowId ? base : conditionOf(base, is, own)
+      }
+      return name
     }
     const others = problem.others.map((rowId) => (rowId === from.rowId ? into.rowId : rowId))
     put(ctx, incident, renamedProblem(problem, nameOf), others)
