@@ -19,7 +19,7 @@ import {
 import type { Contribution, Postmortem, Sentence } from './document.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, personFirst } from './groups.ts'
 import { earlierReports, elsewhereSentence } from './others.ts'
-import { isRemedy, isUndoing } from './resolution.ts'
+import { isRemedy, undoingOf } from './resolution.ts'
 
 /** How many different lags a sentence names. */
 const MAX_LAGS = 8
@@ -58,7 +58,7 @@ function sortedOut(facts: GroupedFacts) {
   const confirmed = new Set(
     correlations.filter(({ verdict }) => verdict === 'confirmed').map(({ change }) => changeName(change)),
   )
-  const undoing = changes.filter((one) => isUndoing(one, facts) && !confirmed.has(changeName(one)))
+  const undoing = undoingOf(facts).filter((one) => !confirmed.has(changeName(one)))
   const fixes = new Set([...facts.fixes, ...undoing].map(changeName))
   const rejected = rejectedOf(facts)
   const kept = correlations.filter((link) => !rejected.includes(link) && !fixes.has(changeName(link.change)))

@@ -80,16 +80,14 @@ export function fixesOf(facts: Omit<GroupedFacts, 'fixes'>): readonly ChangeFact
 }
 
 /**
- * Returns whether a change took the service back to an earlier pod template, or deployed it, while the incident was on: it
+ * Returns the changes that took the service back to an earlier pod template, or deployed it, while the incident was on: they
  * undid a change that can be the cause.
  */
-export function isUndoing(
-  change: ChangeFact,
-  { changes, incident }: Pick<GroupedFacts, 'changes' | 'incident'>,
-): boolean {
-  if (!isRemedy(change, incident)) return false
-  const backs = changes.filter((one) => one.isRollback && isRemedy(one, incident))
-  return backs.some((one) => one === change || (change.kind === 'pipeline' && isDuring(one.startsAt, change)))
+export function undoingOf({ changes, incident }: Pick<GroupedFacts, 'changes' | 'incident'>): readonly ChangeFact[] {
+  const remedies = changes.filter((one) => isRemedy(one, incident))
+  const backs = remedies.filter(({ isRollback }) => isRollback)
+  const made = (one: ChangeFact) => one.kind === 'pipeline' && backs.some(({ startsAt }) => isDuring(startsAt, one))
+  return backs.length === 0 ? [] : remedies.filter((one) => one.isRollback || made(one))
 }
 
 /** Returns whether the problem came back by itself. */
