@@ -1,6 +1,7 @@
 /** Finds the service that an event belongs to. Start here. */
 import type { ClusterDraft, Draft, KubernetesObject } from '../event/event.ts'
 import { copyOf } from '../memoize.ts'
+import { cutText } from '../text.ts'
 import { attributeLabels, labelNames, namedObject, nodeOfLabels } from './from-labels.ts'
 import { attributeObject, objectNames } from './from-object.ts'
 import { ANY_NAMESPACE, attributeCi, projectNames } from './from-project.ts'
@@ -118,7 +119,7 @@ function workload({ namespace, name }: Name): AliasRef {
 
 /** Cuts a name, because each live record keeps its names in memory. */
 export function shortened(name: string): string {
-  return name.length > MAX_NAME ? name.slice(0, MAX_NAME).toWellFormed() : name
+  return cutText(name, MAX_NAME)
 }
 
 /** Kinds that report about other objects: Kyverno's policies, and reports in the format of the policy working group. */
