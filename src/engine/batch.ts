@@ -232,13 +232,11 @@ function nodesFirst(
   { organizations }: State,
   touched: ReadonlyMap<number, { readonly organizationId: number; readonly inputs: readonly number[] }>,
 ) {
-  const isNode = ([serviceId, { organizationId }]: [number, { readonly organizationId: number }]) => {
+  const { nodes = [], others = [] } = Object.groupBy(touched, ([serviceId, { organizationId }]) => {
     const service = organizations.get(organizationId)?.services.get(serviceId)
-    return service !== undefined && isNodeService(service)
-  }
-  const all = [...touched]
-  const nodes = all.filter(isNode)
-  return nodes.length === 0 ? all : [...nodes, ...all.filter((one) => !isNode(one))]
+    return service && isNodeService(service) ? 'nodes' : 'others'
+  })
+  return [...nodes, ...others]
 }
 
 function contextOf(
