@@ -1,6 +1,7 @@
 /** Says how and when the alerts of an incident ended, or when they were last reported. */
 import type { Resolution } from '../alert/alert.ts'
 import { isLostNode, isMoment } from '../event/lasting.ts'
+import { ENDS } from '../event/reason-table.ts'
 import type { EntryFact } from '../incident/facts.ts'
 import { lastResolution } from '../incident/timeline-entries.ts'
 import { distinct, ordered } from '../order.ts'
@@ -32,7 +33,8 @@ export type Told = Sentence & { readonly at: number }
 export function endSentences(facts: GroupedFacts): readonly Told[] {
   // The end of a failed pipeline is not the end of a problem.
   const conditions = facts.alerts.filter(({ source }) => source !== 'ci')
-  const known = conditions.map((alert) => ({ ...alert, way: wayOf(alert, facts) }))
+  const events = Map.groupBy(facts.events, ({ source, at }) => (source === 'cluster' ? at : null))
+  const known = conditions.map((alert) => ({ ...alert, way: wayOf(alert, events.get(alert.endsAt ?? 0) ?? []) }))
   // An eviction does not recover, so that it matters only if nothing else does.
   const lasting = known.filter(({ way }) => way !== 'moment')
   const inOrder = ordered(lasting.length > 0 ? lasting : known, (one) => [lastAtOf(one), one.name, one.uuid])
@@ -56,15 +58,19 @@ function apart<Alert extends GroupedFact>(alike: readonly Alert[]): readonly (re
 
 const lastAtOf = ({ endsAt, lastSeenAt }: GroupedFact) => endsAt ?? lastSeenAt
 
+function byRef(alerts: readonly GroupedFact[]): ReadonlyMap<string | null, GroupedFact> {
+  return new Map(alerts.map((alert) => [`alert/${alert.uuid}`, alert]))
+}
+
 /** Names the ends after which alerts fired again. Their last ends have sentences of their own. */
 export function earlierEnds({ incident, entries, alerts }: GroupedFacts): readonly Told[] {
-  const known = new Map(alerts.map((alert) => [`alert/${alert.uuid}`, alert]))
+  const known = byRef(alerts)
   const inOrder = ordered(entries, ({ at }) => [at])
   const lastAgain = new Map(
     inOrder.flatMap(({ kind, code, ref }, index) => (kind === 'alert' && code === 'again' ? [[ref, index]] : [])),
   )
   const ends = inOrder.flatMap(({ kind, code, at, ref }, index) => {
-    const alert = kind === 'ended' && ref !== null ? known.get(ref) : undefined
+    const alert = kind === 'ended' ? known.get(ref) : undefined
     const isAgain = (lastAgain.get(ref) ?? -1) > index
     return alert && isAgain ? [{ ...alert, at, isGuess: code === 'inferred' || code === 'expired' }] : []
   })
@@ -80,8 +86,9 @@ export function earlierEnds({ incident, entries, alerts }: GroupedFacts): readon
 /** Names the alerts whose problem ended because they became milder. */
 export function falls({ incident, entries, alerts }: GroupedFacts): readonly Told[] {
   const { until } = incident.critical
+  const known = byRef(alerts)
   return entries.flatMap(({ facts, at, ref }) => {
-    const alert = alerts.find(({ uuid }) => ref === `alert/${uuid}`)
+    const alert = known.get(ref)
     if (facts?.code !== 'severity' || facts.from !== 'critical' || !alert || until === null) return []
     if (secondsBetween(at, until) !== 0 || secondsBetween(at, lastAtOf(alert)) === 0) return []
     const text = `${alert.name} changed from critical to ${facts.to} at ${formatTime(at)}.`
@@ -94,14 +101,11 @@ type Way = 'moment' | 'unreported' | 'unknown' | `when ${string}` | Resolution
 const SCALING = /^ScalingReplicaSet Scaled down/
 
 /** An eviction or a killed container has no end. What a pod had on a lost node ends when another pod replaces it. */
-function wayOf(alert: GroupedFact, { events }: GroupedFacts): Way {
+function wayOf(alert: GroupedFact, events: GroupedFacts['events']): Way {
   const { source, resolution, name, endsAt } = alert
   if (source === 'cluster' && resolution === 'expired' && isMoment(name)) return 'moment'
   if (source === 'cluster' && resolution === 'reported') {
-    const sign = signOf(
-      alert,
-      events.filter(({ at, source }) => at === endsAt && source === 'cluster'),
-    )
+    const sign = signOf(alert, events)
     if (sign !== null) return `when ${sign}`
   }
   return endsAt === null || isUnreported(alert) ? 'unreported' : (resolution ?? 'unknown')
@@ -112,7 +116,7 @@ function signOf({ name, objects }: GroupedFact, events: GroupedFacts['events']):
   const has = (reason: string) => events.some((event) => event.name === reason)
   if (isLostNode(name) && has('Scheduled')) return 'replacement pods were assigned to nodes'
   if (has('Started')) return 'Kubernetes reported the start of a container'
-  if (name.startsWith('Image') && has('Pulled')) return 'Kubernetes reported that an image was pulled'
+  if (ENDS.get('Pulled')?.has(name) && has('Pulled')) return 'Kubernetes reported that an image was pulled'
   if (has('Completed')) return 'Kubernetes reported that a job completed'
   if (events.some(({ name, text }) => SCALING.test(`${name} ${text}`))) return 'Kubernetes reported a scale-down'
   const isKilled = events.some(({ name, object }) => name === 'Killing' && objects.includes(object))
