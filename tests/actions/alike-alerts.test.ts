@@ -101,7 +101,13 @@ for (const [what, first, second] of [
     { pod: 'api-7d4b9c6f5d-bcdfg', node: 'w1' },
     { pod: 'api-7d4b9c6f5d-bcdfh', node: 'w2' },
   ],
+  [
+    'another pod of a Deployment in the words of OpenTelemetry',
+    { k8s_pod_name: 'api-7d4b9c6f5d-bcdfg', k8s_pod_uid: 'a', k8s_node_name: 'w1' },
+    { k8s_pod_name: 'api-7d4b9c6f5d-bcdfh', k8s_pod_uid: 'b', k8s_node_name: 'w2' },
+  ],
   ['another pod of a job', { pod: 'job-bcdfg', instance: '10.0.0.1' }, { pod: 'job-bcdfh', instance: '10.0.0.2' }],
+  ['another container with dots', { 'k8s.container.name': 'a' }, { 'k8s.container.name': 'b' }],
   ['another container', { instance: 'h1', container: 'a' }, { instance: 'h1', container: 'b' }],
   [
     'another pod of the exporter',

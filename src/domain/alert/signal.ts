@@ -205,12 +205,12 @@ const NONE: ReadonlySet<string> = new Set()
 
 /** Labels by which alerts about replicas of one thing differ, or that say what is wrong with it. */
 const OF_REPLICAS =
-  /^(?:container(?:_?(?:name|ip|id|uid))?|uid|id|image|version|reason|phase|condition|status|code|method|path|uri|url|route|handler|le|quantile|.*_hash|alertname|namespace|team|owner|(?:alert)?state|grafana_folder|.*rule_uid__?|.*summary|.*value)$/i
+  /^(?:(?:k8s[_.])?container(?:[_.]?(?:name|ip|id|uid))?|uid|id|image|version|reason|phase|condition|status|code|method|path|uri|url|route|handler|le|quantile|.*_hash|alertname|namespace|team|owner|(?:alert)?state|grafana_folder|.*rule_uid__?|.*summary|.*value)$/i
 
 /** Labels that name a pod, and those that name a machine or a process on it. */
-const POD = /^(?:exported_|kubernetes_|target_)?pod(?:_?(?:name|ip|id|uid))?$/i
+const POD = /^(?:exported_|kubernetes_|target_|k8s[_.])?pod(?:[_.]?(?:name|ip|id|uid))?$/i
 const MACHINE =
-  /^(?:(?:exported_|kubernetes_|target_)?(?:instance|node|host)(?:_?(?:name|ip|id|uid))?|nodename|hostname|ip|address)$/i
+  /^(?:(?:exported_|kubernetes_|target_|k8s[_.])?(?:instance|node|host)(?:[_.]?(?:name|ip|id|uid))?|nodename|hostname|ip|address)$/i
 
 /**
  * Returns the labels in which an alert differs from all others, as `shard 2`; '' if there are none, or no others.
