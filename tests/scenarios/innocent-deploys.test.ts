@@ -113,18 +113,19 @@ describe('a pipeline of a monorepo is a suspect of a service', () => {
 })
 
 describe('a deploy changes the service of the cluster that its environment names', () => {
-  /** Cart runs in two clusters and is deployed at minute 4. Returns the clusters in which the deploy is a suspect. */
+  const CLUSTERS = ['prod-eu', 'prod-us', 'staging-us']
+  /** Cart runs in three clusters and is deployed at minute 4. Returns the clusters in which the deploy is a suspect. */
   const accused = async (t: Parameters<typeof makeFlow>[0], ...environments: readonly string[]) => {
     const flow = makeFlow(t)
-    for (const cluster of ['prod-eu', 'prod-us']) {
+    for (const cluster of CLUSTERS) {
       const event = kubernetesEvent('Started', 'cart-5d4f8c7b9-x2kqp', { type: 'Normal' })
       await flow.send('cluster', event, { cluster })
     }
-    const jobs = environments
-      .map((name) => part('cart', 'success', name))
-      .map((one, n) => ({ ...one, id: n, name: `${n}` }))
+    const jobs = environments.map((name, n) => {
+      return { ...part('cart', 'success', name), id: n, name: `${n}`, environment: { name, action: 'start' } }
+    })
     await flow.send('ci', pipeline('success', 'shop/cart', { at: at(4), jobs }), { at: at(4) })
-    for (const cluster of ['prod-eu', 'prod-us']) {
+    for (const cluster of CLUSTERS) {
       const body = fires('Errors', 6, { deployment: 'cart', cluster })
       await flow.send('metrics', { ...body, groupKey: cluster }, { at: at(6.5) })
     }
@@ -138,6 +139,18 @@ describe('a deploy changes the service of the cluster that its environment names
   }
   for (const name of ['prod-us', 'production/us', 'us'])
     test(name, async (t) => assert.deepEqual(await accused(t, name), ['prod-us']))
+  for (const name of ['staging-us', 'staging/us'])
+    test(name, async (t) => assert.deepEqual(await accused(t, name), ['staging-us']))
+  test('a failed deploy to staging/us is an alert of the service in staging-us', async (t) => {
+    const flow = makeFlow(t)
+    for (const cluster of CLUSTERS)
+      await flow.send('cluster', kubernetesEvent('Started', 'cart-5d4f8c7b9-x2kqp', { type: 'Normal' }), { cluster })
+    const environment = { name: 'staging/us', action: 'start' }
+    const jobs = [{ ...part('cart', 'success'), status: 'failed', environment }]
+    await flow.send('ci', pipeline('failed', 'shop/cart', { at: at(4), jobs }), { at: at(4) })
+    const [failed] = flow.alerts()
+    assert.equal(flow.services().find(({ key }) => key === failed?.service_id)?.cluster, 'staging-us')
+  })
   test('and of both, if it has a job for each', async (t) => {
     assert.deepEqual((await accused(t, 'prod-us', 'prod-eu')).toSorted(), ['prod-eu', 'prod-us'])
   })

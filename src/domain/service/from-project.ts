@@ -3,7 +3,7 @@
 import type { Draft, Job } from '../event/event.ts'
 import { isBegun, isDefaultBranch, isDeploy } from '../event/pipeline.ts'
 import { ordered } from '../order.ts'
-import { type Placed, tierOf } from './environment.ts'
+import { type Placed, shareEnvironment, tierOf } from './environment.ts'
 import type { Attribution, Name } from './service.ts'
 
 /** In lookups, this value matches any namespace. */
@@ -149,8 +149,9 @@ function inEnvironment(name: Name, { environments, group, slug }: Subject): bool
 
 /** Returns whether an environment is named after a cluster: `prod-us`, `production/us` or `us` for the cluster `prod-us`. */
 function inCluster({ cluster = '' }: Placed, environments: readonly string[]): boolean {
-  const place = stem(cluster)
-  return place !== '' && environments.flatMap(parts).some((it) => stem(it) === place)
+  const [place, placed] = [stem(cluster), (name: string) => ({ namespace: '', name: '', cluster: name })]
+  const named = environments.filter((it) => place !== '' && parts(it).some((part) => stem(part) === place))
+  return named.some((it) => shareEnvironment(placed(it), placed(cluster)))
 }
 
 /** Of services that only their clusters tell apart, returns those of the clusters to which a draft deploys, if any. */
