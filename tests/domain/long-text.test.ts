@@ -5,6 +5,7 @@ import { hasPlaceholder, isPlaceholder } from '../../src/domain/placeholder.ts'
 import { plain, prose } from '../../src/domain/postmortem/escape.ts'
 import { clientOf } from '../../src/domain/request/forwarded.ts'
 import { parseMatchers } from '../../src/domain/silence/matcher.ts'
+import { accusedIn, wordsOf } from '../../src/domain/suspect/accused.ts'
 import { dependenciesOf } from '../../src/domain/suspect/dependency.ts'
 import { withoutStop } from '../../src/domain/text.ts'
 
@@ -34,9 +35,29 @@ const SEEDS = [
   '_',
   '@',
 ]
-const MORE = ['/', 'http://', 'a', '1', '&', '*', '`', '\\', '.svc', 'refused ', '-', '=', 'a=', ',', '|']
+const MORE = [
+  '/',
+  'http://',
+  'a',
+  '1',
+  '&',
+  '*',
+  '`',
+  '\\',
+  '.svc',
+  'a.svc.',
+  'lookup ',
+  'lookup a ',
+  'refused ',
+  '-',
+  '=',
+  'a=',
+  ',',
+  '|',
+]
 
 const own = { cluster: '', namespace: 'shop', name: 'cart' }
+const components = { byId: new Map(), byName: new Map(), unwell: new Set<string>() }
 const dependent = (text: string) => ({ labels: { destination: text, upstream: text }, text, node: null, name: 'x' })
 
 const RULES: Readonly<Record<string, (text: string) => unknown>> = {
@@ -64,6 +85,7 @@ const RULES: Readonly<Record<string, (text: string) => unknown>> = {
       (name) => (name === 'forwarded' ? `for="[${text}]"` : ''),
       () => true,
     ),
+  accusedIn: (text) => accusedIn(components, { id: 'x', ...own }, wordsOf('cannot connect', { description: text })),
   dependenciesOf: (text) => dependenciesOf(own, [dependent(text) as never], new Map()),
 }
 

@@ -30,10 +30,10 @@ const CALLED: readonly RegExp[] = [
   // `connection to server at "db"`, `could not connect to server db:5432`, `failed to connect to payment:8080`
   /(?<=\bconnect(?:ion|ing)? (?:to|with) (?:(?:server|host|database|broker) )?(?:at )?["'`]?)[\w.-]+/gi,
   // Java's sockets, .NET: `Connection refused: db/10.43.7.12:5432`, `db/<unresolved>:5432`, `Connection refused (db:5432)`
-  /[\w.-]+(?=\/(?:\d+(?:\.\d+){3}|<unresolved>):\d)/g,
+  /(?<![\w.-])[\w.-]+(?=\/(?:\d+(?:\.\d+){3}|<unresolved>):\d)/g,
   /(?<=\()[a-z][\w.-]*(?=:\d{2,5}\))/gi,
   // The address of a Service in a cluster
-  /\b[a-z\d][\w.-]*\.svc(?:\.[\w.-]+)?(?=:\d)/gi,
+  /(?<![\w.-])[a-z\d](?:[\w-]|\.(?!svc\b))*\.svc(?:\.[\w.-]+)?(?=:\d)/gi,
   // Kubernetes: `no endpoints available for service "payment"`
   /(?<=\bendpoints available for service ["'`]?)[\w.-]+/gi,
 ]
@@ -44,9 +44,9 @@ const HINT =
 
 /** Says that a name was not found in DNS. While the DNS server itself has a problem, it is the cause. */
 export const LOOKUP_FAILED =
-  /\blookup \S+.*(?:no such host|timeout|misbehaving)|\bENOTFOUND\b|\bEAI_AGAIN\b|name resolution/i
+  /\blookup \S.*(?:no such host|timeout|misbehaving)|\bENOTFOUND\b|\bEAI_AGAIN\b|name resolution/i
 /** Says that the DNS server did not answer. Nothing is known then about the name that was looked up. */
-const UNANSWERED = /\blookup \S+.*(?:timeout|misbehaving)|\bEAI_AGAIN\b|temporary failure in name resolution/i
+const UNANSWERED = /\blookup \S.*(?:timeout|misbehaving)|\bEAI_AGAIN\b|temporary failure in name resolution/i
 export const DNS_SERVERS = ['coredns', 'kube-dns']
 
 /** Messages are cut at 1,024 characters. The first few hosts are the ones that the error is about. */
