@@ -79,10 +79,7 @@ export function fixesOf(facts: Omit<GroupedFacts, 'fixes'>): readonly ChangeFact
   return [owner, ...candidates.filter((one) => one !== owner && isMade(one))]
 }
 
-/**
- * Returns the changes that took the service back to an earlier pod template, or deployed it, while the incident was on: they
- * undid a change that can be the cause.
- */
+/** Returns the rollbacks during the incident and the pipelines that made them: they undid a change that can be the cause. */
 export function undoingOf({ changes, incident }: Pick<GroupedFacts, 'changes' | 'incident'>): readonly ChangeFact[] {
   const remedies = changes.filter((one) => isRemedy(one, incident))
   const backs = remedies.filter(({ isRollback }) => isRollback)

@@ -8,23 +8,18 @@ import type { Context } from '../../state/context.ts'
 import { namerOf } from './elsewhere.ts'
 import { firingIn, suppress } from './incidents.ts'
 
-/**
- * Called when `from` has become `into`: the conditions of both in incidents of other services, of each in those of the
- * other, and of other services in incidents of `into`, which name a service of the same name with its namespace.
- */
+/** Called when `from` has become `into`: the conditions of other services in incidents that have one of both. */
 export function renameParts(ctx: Context, from: LiveService, into: LiveService): void {
-  for (const incident of ctx.state.incidents.values()) {
+  const { services, incidents } = ctx.state
+  for (const incident of incidents.values()) {
     const { serviceId, problem } = incident
-    if (problem.others.length === 0) continue
-    const own = ctx.state.services.get(serviceId)
-    if (!own || ![serviceId, ...problem.others].some((rowId) => rowId === from.rowId || rowId === into.rowId)) continue
-    const parts = problem.others.flatMap((rowId) =>
-      rowId === from.rowId ? from : (ctx.state.services.get(rowId) ?? []),
-    )
+    const own = services.get(serviceId)
+    const parts = problem.others.flatMap((rowId) => (rowId === from.rowId ? from : (services.get(rowId) ?? [])))
+    const isMeant = [own, ...parts].some((one) => one?.rowId === from.rowId || one?.rowId === into.rowId)
+    if (!own || parts.length === 0 || !isMeant) continue
     const nameOf = (name: string) => {
       for (const part of parts) {
-        const base = conditionWithout(name, part)
-        const is = part === from ? into : part
+        const [base, is] = [conditionWithout(name, part), part === from ? into : part]
         if (base !== null) return own.rowId === is.rowId ? base : conditionOf(base, is, own)
       }
       return name
