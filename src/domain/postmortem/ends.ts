@@ -58,9 +58,8 @@ function apart<Alert extends GroupedFact>(alike: readonly Alert[]): readonly (re
 
 const lastAtOf = ({ endsAt, lastSeenAt }: GroupedFact) => endsAt ?? lastSeenAt
 
-function byRef(alerts: readonly GroupedFact[]): ReadonlyMap<string | null, GroupedFact> {
-  return new Map(alerts.map((alert) => [`alert/${alert.uuid}`, alert]))
-}
+const byRef = (all: readonly GroupedFact[]) =>
+  new Map<string | null, GroupedFact>(all.map((one) => [`alert/${one.uuid}`, one]))
 
 /** Names the ends after which alerts fired again. Their last ends have sentences of their own. */
 export function earlierEnds({ incident, entries, alerts }: GroupedFacts): readonly Told[] {

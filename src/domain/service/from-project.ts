@@ -149,9 +149,9 @@ function inEnvironment(name: Name, { environments, group, slug }: Subject): bool
 
 /** Returns whether an environment is named after a cluster: `prod-us`, `production/us` or `us` for the cluster `prod-us`. */
 function inCluster({ cluster = '' }: Placed, environments: readonly string[]): boolean {
-  const [place, placed] = [stem(cluster), (name: string) => ({ namespace: '', name: '', cluster: name })]
-  const named = environments.filter((it) => place !== '' && parts(it).some((part) => stem(part) === place))
-  return named.some((it) => shareEnvironment(placed(it), placed(cluster)))
+  const placed = (name: string) => ({ namespace: '', name: '', cluster: name })
+  const isNamed = (it: string) => stem(cluster) !== '' && parts(it).some((part) => stem(part) === stem(cluster))
+  return environments.some((it) => isNamed(it) && shareEnvironment(placed(it), placed(cluster)))
 }
 
 /** Of services that only their clusters tell apart, returns those of the clusters to which a draft deploys, if any. */
