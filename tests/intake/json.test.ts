@@ -125,12 +125,7 @@ test('Ten mebibytes of brackets are refused within a quarter of a second', () =>
   assertQuick(250, () => refused(body, /nested/))
 })
 
-const LONG_NUMBERS = [
-  `1.${'7'.repeat(25)}e-300`,
-  '123456789012345678901',
-  `0.${'0'.repeat(300)}1`,
-  '12345678.901234567890123',
-]
+const LONG_NUMBERS = [`1.${'7'.repeat(25)}e-300`, '123456789012345678901', '12345678.901234567890123']
 
 for (const number of LONG_NUMBERS) {
   test(`A thousand numbers such as ${number.slice(0, 30)} are allowed, and more are refused before they are parsed`, () => {
@@ -140,9 +135,12 @@ for (const number of LONG_NUMBERS) {
   })
 }
 
-test('Numbers of up to 19 digits, and digits in strings, do not count as long', () => {
-  const numbers = Array(2_000).fill('-1234567890.123456789e-10, "12345678901234567890123"').join(',')
-  assert.equal((parseBody(Buffer.from(`[${numbers}]`)) as unknown[]).length, 4_000)
+test('Numbers of up to 19 digits after zeros, and digits in strings, do not count as long', () => {
+  const numbers = ['-1234567890.123456789e-10', '0.0012345678901234567', `0.${'0'.repeat(300)}1`]
+  const all = Array(1_001)
+    .fill([...numbers, '"12345678901234567890123"'])
+    .join(',')
+  assert.equal((parseBody(Buffer.from(`[${all}]`)) as unknown[]).length, 4_004)
 })
 
 test('Brackets and commas in strings do not count', () => {
