@@ -5,7 +5,7 @@ const MEBIBYTE = 1_048_576
 const MAX_BYTES = BUDGETS['pending-bodies'].value
 /** Parsing takes up to fifteen times as much memory. */
 const MAX_PARSED = BUDGETS['parsed-bodies'].value
-/** Bytes reserved for small bodies, so that a few senders of large bodies cannot lock out all others. */
+/** Bytes reserved for small bodies, of all and of each organization, so that a few large bodies cannot lock out the others. */
 const RESERVED_BYTES = 4 * MEBIBYTE
 const SMALL_BYTES = 128 * 1024
 /** The part of the memory that one organization can use, so that it cannot lock out the others. */
@@ -36,7 +36,8 @@ export function limitPendingBodies(most = MAX_BYTES, mostParsed = MAX_PARSED): P
   const fits = (bytes: number, organizationId?: number) => {
     const share = shares.get(organizationId) ?? 0
     const ofOne = organizationId === undefined ? most : most * SHARE
-    return total + bytes <= (bytes > SMALL_BYTES ? most - RESERVED_BYTES : most) && share + bytes <= ofOne
+    const reserved = bytes > SMALL_BYTES ? RESERVED_BYTES : 0
+    return total + bytes <= most - reserved && share + bytes <= ofOne - reserved
   }
   /** Counts `bytes`, which can be negative. */
   const count = (bytes: number, organizationId: number | undefined) => {

@@ -15,8 +15,8 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   {
     name: 'unlimited-bodies',
     file: 'src/server/connection/pending-bodies.ts',
-    from: 'total + bytes <= (bytes',
-    to: 'total + bytes <= 1e12 + (bytes',
+    from: 'total + bytes <= most',
+    to: 'total + bytes <= 1e12 + most',
     test: 'tests/server/pending-bodies.test.ts',
   },
   {
