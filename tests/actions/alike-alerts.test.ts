@@ -207,3 +207,18 @@ for (const [what, severity, isOver] of [
     assert.deepEqual(sent.slice(2), ['worse of store (Shard) at 8.5'])
     assert.match(texts.at(-1) ?? '', /^store got worse: Shard \(instance h2\) is firing, too\./)
   })
+
+test('4,000 shards at once are counted in one short message, in little time', async (t) => {
+  const { shard, send, clock, until, texts } = world(t)
+  await shard(1, { shard: 'a' })
+  await until(3)
+  const all = Array.from({ length: 4_000 }, (_, index) => ({ service: 'store', namespace: 'shop', shard: `${index}` }))
+  await send('metrics', alertmanager(all.map((labels) => alert('Shard', labels, { startsAt: clock.now }))))
+  const before = process.threadCpuUsage()
+  await until(7)
+  assert.ok(process.threadCpuUsage(before).user < 3_000_000)
+  assert.match(
+    texts[1] ?? '',
+    /: Shard \(shard 0\), Shard \(shard 1\), Shard \(shard 2\) and 3,997 more are firing, too\./,
+  )
+})

@@ -101,12 +101,13 @@ function moreText(item: MessageItem, { condition }: MessageAlert): string {
 }
 
 /** Returns the alerts that a message is about: those that fire, or those that are over if the problem is over. */
-function alertsAbout({ kind, names, others = [], incident, alerts }: MessageItem): readonly MessageAlert[] {
+function alertsAbout({ kind, names, others, incident, alerts }: MessageItem): readonly MessageAlert[] {
+  const news = new Set(others)
   const preferred = alerts.filter(({ endsAt }) => (endsAt === null) === (kind !== 'recovered'))
   const own = preferred.length > 0 ? preferred : alerts
-  const further = own.filter(({ id }) => others.includes(id))
-  const isFurther = (name: string) => further.some(({ condition }) => condition === name)
-  const fresh = own.filter(({ condition }) => names.includes(condition) && !isFurther(condition))
+  const further = own.filter(({ id }) => news.has(id))
+  const known = new Set(further.map(({ condition }) => condition))
+  const fresh = own.filter(({ condition }) => names.includes(condition) && !known.has(condition))
   const isOfNames = kind === 'worse' || further.length > 0 || (REMINDERS.has(kind) && fresh.length > 0)
   const about = isOfNames ? [...further, ...fresh] : own
   const { firing, had } = incident.problem

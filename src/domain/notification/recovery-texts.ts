@@ -123,18 +123,19 @@ export function remindedText({ kind, alike = [], incident }: MessageItem): strin
 
 /** Returns `Shard (shard 2) is firing, too`; without `too` if what fired before has ended. */
 export function worseText(item: MessageItem): string {
-  const { names, others = [], alerts, incident } = item
+  const { names, alerts, incident } = item
+  const others = new Set(item.others)
   const isKnown = ({ condition, id, endsAt }: MessageAlert) =>
-    endsAt === null && names.includes(condition) && !others.includes(id)
+    endsAt === null && names.includes(condition) && !others.has(id)
   const isMore = incident.problem.firing.some((name) => !names.includes(name))
-  const too = isMore || (others.length > 0 && alerts.some(isKnown)) ? ', too' : ''
+  const too = isMore || (others.size > 0 && alerts.some(isKnown)) ? ', too' : ''
   return `${firesText(newNames(item), NAMED)}${too}`
 }
 
 /** Returns what is new of a problem that is back although a user had left the rest of it on; '' if all of it is back. */
 export function againText(item: MessageItem): string {
-  const { others = [], alerts } = item
-  const fresh = alerts.filter(({ id }) => others.includes(id)).map(({ condition }) => condition)
+  const others = new Set(item.others)
+  const fresh = item.alerts.filter(({ id }) => others.has(id)).map(({ condition }) => condition)
   return fresh.length === 0 ? '' : worseText({ ...item, names: [...new Set(fresh)] })
 }
 
@@ -144,13 +145,14 @@ export function firesText(names: readonly string[], most: number): string {
 }
 
 /** Names what is new: conditions, and in what further alerts of known conditions differ from those that fire or have ended. */
-export function newNames({ names, others = [], alerts }: Pick<MessageItem, 'names' | 'others' | 'alerts'>): string[] {
+export function newNames({ names, others, alerts }: Pick<MessageItem, 'names' | 'others' | 'alerts'>): string[] {
+  const news = new Set(others)
   const named = names.flatMap((name) => {
     const alike = alerts.filter(({ condition }) => condition === name)
-    const known = alike.filter(({ id }) => !others.includes(id))
+    const known = alike.filter(({ id }) => !news.has(id))
     const firing = known.filter(({ endsAt }) => endsAt === null)
     const compared = (firing.length > 0 ? firing : known).map(({ labels }) => labels)
-    const further = alike.filter(({ id, endsAt }) => others.includes(id) && endsAt === null)
+    const further = alike.filter(({ id, endsAt }) => news.has(id) && endsAt === null)
     const texts = further.map(({ labels }) => shortened(differenceOf(labels, compared)))
     return texts.length === 0 ? [name] : texts.map((text) => (text === '' ? name : `${name} (${text})`))
   })

@@ -138,8 +138,8 @@ export function tellAlike(db: Db, joined: readonly Joined[], newId: () => string
     const entries = aware.flatMap((channel) => {
       const facts = listToldFacts(db, channel.rowId, { rowId, id: incident.id, merged: incident.problem.merged })
       // Who was not told of the condition itself hears of it by its rules.
-      const isTold = ({ id }: { id: string }) => facts.some(({ others }) => others.includes(id))
-      const fresh = alike.filter((one) => hasNamed(facts, one.condition) && !isTold(one))
+      const toldIds = new Set(facts.flatMap(({ others }) => others))
+      const fresh = alike.filter(({ id, condition }) => !toldIds.has(id) && hasNamed(facts, condition))
       if (fresh.length === 0) return []
       const [conditions, others] = [[...new Set(fresh.map(({ condition }) => condition))], fresh.map(({ id }) => id)]
       const news = { ...NO_NEWS, change: 'worse' as const, incident, service, conditions, others, at, toldAt }

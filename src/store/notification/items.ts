@@ -14,6 +14,7 @@ import { alertCount, firingAlerts, hasPostmortem } from '../incident/incidents.t
 import { toProblem } from '../incident/live-incidents.ts'
 import { hasSeveralClusters, isAmbiguousName } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
+import { listedUuids } from '../sqlite/query.ts'
 import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
 import { listBurning, listGoingOn } from './going-on.ts'
 import { hasDelivered, toFacts } from './outbox.ts'
@@ -220,7 +221,14 @@ function alertsOf(db: Db, incidentId: number, about: readonly About[]): MessageA
     .where('incident_id', '=', incidentId)
     .where('alerts.source', '!=', 'ci')
     .orderBy((eb) => eb.case().when('ends_at', 'is', null).then(0).else(1).end())
-    .orderBy((eb) => eb.case().when('alerts.uuid', 'in', news.map(uuidBytes)).then(0).else(1).end())
+    .orderBy((eb) =>
+      eb
+        .case()
+        .when('alerts.uuid', 'in', listedUuids(JSON.stringify(news)))
+        .then(0)
+        .else(1)
+        .end(),
+    )
     .orderBy((eb) => eb.case('severity').when('critical').then(0).when('error').then(1).else(2).end())
     .orderBy('starts_at')
     .orderBy('alerts.id')

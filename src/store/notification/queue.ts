@@ -5,7 +5,7 @@ import { hasPostmortem } from '../incident/incidents.ts'
 import { toProblem } from '../incident/live-incidents.ts'
 import { saysOver } from '../incident/told.ts'
 import type { Db } from '../sqlite/open.ts'
-import { listed, query } from '../sqlite/query.ts'
+import { listed, listedUuids, query } from '../sqlite/query.ts'
 import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
 import { type MessageFacts, toFacts } from './outbox.ts'
 
@@ -88,8 +88,8 @@ function queued(db: Db) {
       return sent.select(saysOver('said').as('is')).as('isOver')
     })
     .select((eb) => {
-      const others = sql<Buffer>`(SELECT unhex(replace(value, '-', '')) FROM ${listed(sql`facts -> '$.others'`)})`
-      const further = eb.selectFrom('alerts').where('alerts.uuid', 'in', others)
+      const others = sql`facts -> '$.others'`
+      const further = eb.selectFrom('alerts').where('alerts.uuid', 'in', listedUuids(others))
       return further.select(sql<0 | 1 | null>`max(ends_at IS NULL) = 0`.as('is')).as('isEnded')
     })
     .select(['outbox.actor', 'channels.kind as channelKind', hasPostmortem])

@@ -80,6 +80,11 @@ export function listed<Value = number>(json: string | RawBuilder<unknown>) {
   return sql<Value>`(SELECT value FROM json_each(${json}))`
 }
 
+/** Converts a JSON array of UUIDs as text to rows. */
+export function listedUuids(json: string | RawBuilder<unknown>) {
+  return sql<Buffer>`(SELECT unhex(replace(value, '-', '')) FROM ${listed(json)})`
+}
+
 /** A longer JSON object is shortened, in bytes. */
 const LONG = 4_000
 const SHORT = 250
