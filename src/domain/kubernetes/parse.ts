@@ -1,5 +1,6 @@
 /** Reads the objects of the Kubernetes API. The API server has validated them; missing fields get defaults. */
 import { BUDGETS } from '../budgets.ts'
+import { cutText } from '../text.ts'
 import type { Container, Images, Kind, Owner, PodFacts, Seen, SeenOf, WorkloadFacts } from '../watch/object.ts'
 
 /** A part of an object as parsed from JSON. */
@@ -211,7 +212,7 @@ function list(value: Json): Json[] {
 }
 
 function text(value: Json): string {
-  return typeof value === 'string' ? value.slice(0, MAX_TEXT) : ''
+  return typeof value === 'string' ? cutText(value, MAX_TEXT) : ''
 }
 
 /** Returns a finite number. People can set annotations to any text. */

@@ -3,6 +3,7 @@
  */
 import { BUDGETS } from '../budgets.ts'
 import { IncmonError } from '../error.ts'
+import { copyOf } from '../memoize.ts'
 import { readPodName } from '../service/pod-name.ts'
 import { compiled, costOf, MAX_COST } from './expression.ts'
 
@@ -129,7 +130,7 @@ export function parseMatchers(text: string): Matcher[] {
       )
     }
     const [, name = '', op = '=', value = ''] = match
-    found.push({ name: unquoted(name), op: op as Operator, value: unquoted(value) })
+    found.push({ name: copyOf(unquoted(name)), op: op as Operator, value: copyOf(unquoted(value)) })
   }
   return found
 }

@@ -6,11 +6,12 @@ import { parseInstant } from '../../domain/instant.ts'
 import { ordered } from '../../domain/order.ts'
 import { type Matcher, matcherFault, matchersFault, type Operator } from '../../domain/silence/matcher.ts'
 import { type LiveSilence, type SilenceStatus, statusOf, windowOf } from '../../domain/silence/silence.ts'
+import { cutText } from '../../domain/text.ts'
 import { expireSilence, setSilence } from '../../engine/changes/silences/silences.ts'
 import { fieldsOf } from '../../intake/fields.ts'
 import { cleanText, parseBody } from '../../intake/json.ts'
 import { findSilence, listSilencesSince } from '../../store/silences.ts'
-import { REST_LIMIT, readBytes } from '../middleware/body.ts'
+import { REST_LIMIT, readBytes, typedText } from '../middleware/body.ts'
 import { json, type Reply } from '../middleware/reply.ts'
 import { flag, matchersIn } from './filters.ts'
 import { EMPTY, isBlank, requireJson } from './post-alerts.ts'
@@ -140,13 +141,8 @@ function readSilence(body: unknown, now: number) {
   requireUsable(matchers)
   return {
     ...{ id: id || null, matchers, ...times, schedule: null, labelsOnly: true },
-    comment:
-      cleanText(comment ?? '')
-        .trim()
-        .slice(0, MAX_TEXT) || '(no comment)',
-    createdBy: cleanText(createdBy ?? '')
-      .trim()
-      .slice(0, 100),
+    comment: cutText(typedText(comment ?? ''), MAX_TEXT) || '(no comment)',
+    createdBy: cutText(typedText(createdBy ?? ''), 100),
     annotations: annotationsOf(fields.annotations),
   }
 }
@@ -198,7 +194,7 @@ function requireUsable(matchers: readonly Matcher[]): void {
 function annotationsOf(value: unknown): Labels {
   const annotations = newLabels()
   for (const [name, text] of Object.entries(fieldsOf(value) ?? {}).slice(0, 50)) {
-    if (typeof text === 'string') annotations[cleanText(name).slice(0, 200)] = cleanText(text).slice(0, MAX_TEXT)
+    if (typeof text === 'string') annotations[cutText(cleanText(name), 200)] = cutText(cleanText(text), MAX_TEXT)
   }
   return annotations
 }

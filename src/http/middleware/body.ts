@@ -27,12 +27,17 @@ const NOT_JSON =
 /** The number of characters around a text that can stay in memory with it. */
 const MAX_SPACES = 100
 
+/** Returns the text that a user entered: clean, and without the spaces around it. */
+export function typedText(text: string): string {
+  return trimmed(cleanText(text), MAX_SPACES)
+}
+
 /** User-supplied text: trimmed, `min` to `max` characters. `min` is 0 if the text can be empty. */
 export function textField(max: number, min: 0 | 1 = 1) {
   return v.pipe(
     v.string('expected a string'),
     v.metadata(min === 0 ? { maxLength: max } : { minLength: min, maxLength: max }),
-    v.transform((text) => trimmed(cleanText(text), MAX_SPACES)),
+    v.transform(typedText),
     v.minLength(min, 'empty; write at least one character'),
     v.maxLength(max, `too long; at most ${max} characters`),
   )

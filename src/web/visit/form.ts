@@ -2,10 +2,9 @@
 import type { Context } from 'hono'
 import { IncmonError } from '../../domain/error.ts'
 import { timeZoneOf } from '../../domain/time-zone.ts'
-import { isCompressed, readBytes } from '../../http/middleware/body.ts'
+import { isCompressed, readBytes, typedText } from '../../http/middleware/body.ts'
 import { headerOf } from '../../http/middleware/header.ts'
 import type { HandlerParts } from '../../http/route.ts'
-import { cleanText } from '../../intake/json.ts'
 import { serverAddress } from './visitor.ts'
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(;|$)/i
@@ -49,7 +48,7 @@ export function formOf(body: string): Form {
   // URLSearchParams, and replaceAll, take several times as long for a megabyte of plus signs.
   const decoded = [...new URLSearchParams(body.split('+').join('%20'))]
   const pairs = decoded.map(([name, value]): [string, string] => [name, value.replace(/\r\n?/g, '\n')])
-  const texts = (name: string) => pairs.flatMap(([key, value]) => (key === name ? [cleanText(value).trim()] : []))
+  const texts = (name: string) => pairs.flatMap(([key, value]) => (key === name ? [typedText(value)] : []))
   const text = (name: string) => texts(name)[0] ?? ''
   return {
     text,
