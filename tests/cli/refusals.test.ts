@@ -65,6 +65,7 @@ const USAGE: readonly [args: string, line: RegExp][] = [
   ['send-test metrics', /^a token is required: set --token or INCMON_TOKEN/],
   ['send-test metrics --token x --url ftp://a', /^--url: ftp:\/\/a is not a URL/],
   ['explain x.json --source alertmanger', /^unknown sender alertmanger: did you mean alertmanager\?/],
+  ['explain x.json --source constructor', /^unknown sender constructor: /],
 ]
 
 const FAILURES: readonly [args: string, line: RegExp][] = [
