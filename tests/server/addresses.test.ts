@@ -110,6 +110,14 @@ test('an address with as many connections as any other gets no place when the se
   assert.deepEqual([await reachTimes(4, '127.0.0.1'), await reachTimes(2, '127.0.0.2')], [3, 0])
 })
 
+test('an address with one connection less than another does not take its place', async (t) => {
+  const { url, reachTimes } = await reaching(t, SIX)
+  const addresses = [...Array(3).fill('127.0.0.2'), ...Array(2).fill('127.0.0.3'), '127.0.0.4']
+  const sockets = await occupy(t, url, HEAD, addresses)
+  assert.equal(await reachTimes(1, '127.0.0.3'), 0)
+  assert.ok(sockets.every(({ destroyed }) => !destroyed))
+})
+
 test('a connection that waits for a response, or receives a stream, keeps its place', async (t) => {
   const { url, token, reachTimes } = await reaching(t, SIX)
   const stream = `GET /api/stream HTTP/1.1\r\nHost: incmon\r\nAuthorization: Bearer ${token}\r\n\r\n`

@@ -48,9 +48,11 @@ export function limitAddresses(server: Server, limit: Limit): { readonly tell: (
     socket.destroy()
     limit.dropped()
   }
-  /** Closes a connection of a client that has more than `own` connections. Returns whether there was one. */
+  /** Closes a connection of a client that has more connections than one with `own`. Returns whether there was one. */
   const makeRoom = (own: number): boolean => {
-    const larger = [...open].filter(([network, { size }]) => network !== EXEMPT && size > own)
+    // With a difference of one, two clients would displace each other again and again.
+    const spared = own === 0 ? 0 : own + 1
+    const larger = [...open].filter(([network, { size }]) => network !== EXEMPT && size > spared)
     if (larger.length === 0) return false
     const answered = limit.answered()
     for (const [network, sockets] of larger.sort(([, a], [, b]) => b.size - a.size)) {

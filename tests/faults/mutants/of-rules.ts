@@ -383,7 +383,7 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   {
     name: 'first-come',
     file: 'src/server/connection/addresses.ts',
-    from: '&& size > own',
+    from: '&& size > spared',
     to: '&& size < 0',
     test: 'tests/server/addresses.test.ts',
     only: 'do not lock out',
