@@ -206,6 +206,7 @@ function listMessageAlerts(db: Db, rows: readonly About[]): ReadonlyMap<number, 
 
 function alertsOf(db: Db, incidentId: number, about: readonly About[]): MessageAlert[] {
   const news = about.flatMap(({ facts }) => toFacts(facts).others)
+  const fresh = listedUuids(JSON.stringify(news))
   const ownServiceId = about[0]?.serviceId ?? 0
   const rows = db.sql
     .selectFrom('alerts')
@@ -221,14 +222,7 @@ function alertsOf(db: Db, incidentId: number, about: readonly About[]): MessageA
     .where('incident_id', '=', incidentId)
     .where('alerts.source', '!=', 'ci')
     .orderBy((eb) => eb.case().when('ends_at', 'is', null).then(0).else(1).end())
-    .orderBy((eb) =>
-      eb
-        .case()
-        .when('alerts.uuid', 'in', listedUuids(JSON.stringify(news)))
-        .then(0)
-        .else(1)
-        .end(),
-    )
+    .orderBy((eb) => eb.case().when('alerts.uuid', 'in', fresh).then(0).else(1).end())
     .orderBy((eb) => eb.case('severity').when('critical').then(0).when('error').then(1).else(2).end())
     .orderBy('starts_at')
     .orderBy('alerts.id')
