@@ -40,6 +40,14 @@ test('the postmortem shows the items, and a later change reaches it', async (t) 
   assert.equal((await items()).length, actions.length)
 })
 
+test('an item that a rule suggested is changed by the name of the rule', async (t) => {
+  const { ask, id } = await withIncident(t)
+  await ask('PATCH', `/${id}`, { status: 'resolved' })
+  const { body } = await ask('PATCH', `/${id}/actions/channels`, { state: 'open', owner: 'Dana' })
+  assert.deepEqual([body.id, body.state, body.owner], ['channels', 'open', 'Dana'])
+  assert.equal((await ask('PATCH', `/${id}/actions/constructor`, { state: 'open' })).status, 404)
+})
+
 test('an item that a rule suggested is dropped, not removed', async (t) => {
   const { ask, id, items } = await withIncident(t)
   await ask('PATCH', `/${id}`, { status: 'resolved' })

@@ -75,6 +75,17 @@ test('a filter by a record says which record it is', () => {
     assert.match(description, new RegExp(`this ${name.slice(0, -2)}$`))
 })
 
+test('every record in a path has a UUID, except an action item, which can have the name of a rule', () => {
+  const parameters = OPERATIONS.flatMap(({ operation }) => operation.parameters.filter((one) => one.in === 'path'))
+  const others = parameters.filter(({ schema }) => schema.format !== 'uuid').map(({ name }) => name)
+  assert.deepEqual([...new Set(others)], ['actionId'])
+})
+
+test('the score of a suspect is no share: those of one incident can add up to more than 1', () => {
+  const { score } = DOCUMENT.components.schemas.Suspect?.properties ?? {}
+  assert.match(score?.description ?? '', /^How likely it is that this caused the incident/)
+})
+
 test('the error for a missing record names every record in the path', () => {
   const item = DOCUMENT.paths['/api/incidents/{id}/actions/{actionId}']
   assert.match(item?.delete?.responses['404']?.description ?? '', /has no incident or action with this id$/)

@@ -214,7 +214,7 @@ export const suspectShape = shape.named('Suspect', {
   serviceId: shape.nullable(shape.uuid(), 'The service of the cause, or null'),
   score: shape.described(
     v.pipe(v.number(), v.minValue(0), v.maxValue(1)),
-    'The probability relative to the other causes in this response',
+    'How likely it is that this caused the incident; comparable only within one incident',
     0.76,
   ),
   reasons: shape.reasons,

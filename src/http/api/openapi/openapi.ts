@@ -157,13 +157,14 @@ function tagOf({ path }: Documented): string {
 }
 
 function pathParameters({ path }: Documented): OpenApiParameter[] {
-  const schema = { type: 'string', format: 'uuid', examples: [shape.EXAMPLE_ID] }
+  const text = { type: 'string', examples: [shape.EXAMPLE_ID] }
   return [...path.matchAll(/\/(\w+?)s?\/:(\w+)/g)].map(([, noun, name = '']) => ({
     name,
     in: 'path',
     description: `The id of the ${noun}`,
     required: true,
-    schema,
+    // The name of a rule identifies the action item that the rule suggested.
+    schema: name === 'actionId' ? text : { ...text, format: 'uuid' },
   }))
 }
 
