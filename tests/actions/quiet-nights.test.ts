@@ -257,6 +257,16 @@ for (const [what, act, at22, since] of [
     )
   })
 
+test('an escalation channel hears of an incident its minutes after the problem came back, not after it opened', async (t) => {
+  const { addOwn, fires, ends, until, sent } = ownChannel(t, [], { escalateAfter: 5 })
+  addOwn()
+  await fires(3, 'cart')
+  await ends(6, 'cart')
+  await fires(10, 'cart')
+  await until(30)
+  assert.deepEqual(sent, ['escalation of cart at 15'])
+})
+
 test('an incident that somebody acknowledged before its escalation was due is not escalated after quiet hours', async (t) => {
   const { addOwn, fires, ends, user, until, sent } = ownChannel(t, [QUIET], { escalateAfter: 5 })
   addOwn()

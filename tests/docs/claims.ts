@@ -15,9 +15,10 @@ import { DEFAULT_CHANNEL, recipientsOf } from '../../src/domain/notification/cha
 import { type IncidentState, notificationKindOf } from '../../src/domain/notification/kind.ts'
 import type { Rule } from '../../src/domain/notification/rule.ts'
 import { beatsFor, heldUntil } from '../../src/domain/sender/beats.ts'
-import { relationOf } from '../../src/domain/service/from-project.ts'
+import { attributeCi, relationOf } from '../../src/domain/service/from-project.ts'
 import { LAST_NAMES } from '../../src/domain/service/target.ts'
 import { type Matcher, matchersFault } from '../../src/domain/silence/matcher.ts'
+import { standingOf } from '../../src/domain/suspect/likely-cause.ts'
 import { READERS } from '../../src/intake/index.ts'
 import { build, pipeline } from '../helpers/senders.ts'
 import { ROOT } from './pages.ts'
@@ -53,6 +54,12 @@ const METRICS = readFileSync(`${ROOT}src/server/metrics.ts`, 'utf8')
 /** The end of an alert that fired for an hour. */
 const UNTIL = 3_600_000
 
+/** A suspect that began an hour after its incident. */
+const LATE_SUSPECT = {
+  ...({ kind: 'object', ref: 'db', score: 0.9, since: UNTIL, verdict: null } as const),
+  ...{ startsAt: null, outcome: null, builtTheImage: false, onlyTime: false, isOwn: false },
+}
+
 type Claim = readonly [sentence: string, value: string | number]
 
 const UNITS = { SECOND: 1_000, MINUTE: 60_000, HOUR: 3_600_000, DAY: 86_400_000, MIB: 1_048_576 }
@@ -85,6 +92,12 @@ const relation = (project: string, service: string, environment: string) => {
   const jobs = draft?.source === 'ci' && draft.kind === 'pipeline' ? draft.jobs : []
   const [namespace = '', name = ''] = service.split('/')
   return relationOf(`team/${project}`, jobs, { namespace, name })
+}
+/** Returns the namespace of the service of the project `team/cart`, if services named `cart` are in these namespaces. */
+const namesake = (...namespaces: readonly string[]) => {
+  const draft = READERS.ci(pipeline('failed', 'team/cart'), 0).accepted[0]?.draft
+  const known = namespaces.map((namespace) => ({ namespace, name: 'cart' }))
+  return draft?.source === 'ci' ? attributeCi(draft, known, [])?.namespace : undefined
 }
 const PRODUCTION = { name: 'production', action: 'start' }
 /** Returns the severity of the alert of a failed pipeline. */
@@ -206,6 +219,7 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['The score is multiplied by … for a rollout', constantOf('correlation', 'NEW_REPLICASET')],
     ['*likely* from …,', constantOf('likely-cause', 'LIKELY')],
     ['*possible* from …,', constantOf('likely-cause', 'POSSIBLE')],
+    ['What began after the incident is no cause: lists say *…*', standingOf(LATE_SUSPECT, 0)],
     ['the problem of the incident ended at most … minutes later', constantOf('sighting', 'RECOVERY') / 60_000],
   ],
   'docs/gitlab.md': [
@@ -220,6 +234,10 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['or `…`. 4.', relation('cart', 'x/checkout', 'production/checkout') ? 'production/checkout' : ''],
     ['Common names such as `…` count only', relation('web', 'x/web', '') === null ? 'web' : ''],
     ["in a … of the project's group", relation('web', 'team/web', '') ?? ''],
+    [
+      "4. Only … has the project's name in a namespace of the project's group, otherwise anywhere",
+      [namesake('a', 'team'), namesake('a'), namesake('a', 'b')].join() === 'team,a,team' ? 'one workload' : '',
+    ],
   ],
   'docs/grafana.md': [['and gives it the severity …', '`warning`']],
   'docs/install.md': [['on the … plan', '`Pro`']],
