@@ -312,7 +312,12 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
   ],
   'docs/promise.md': [
     ['A connection can have … open responses', BUDGETS['open-responses'].value],
-    ['most … alerts wait for the disk', constantOf('engine', 'MAX_ITEMS_QUEUED')],
+    ['most … alerts or', constantOf('engine', 'MAX_ITEMS_QUEUED')],
+    ['alerts or … events wait for the disk', constantOf('engine', 'MAX_ITEMS_QUEUED') * constantOf('engine', 'LONGER')],
+    [
+      'of one organization at most … MiB',
+      (BUDGETS['pending-bodies'].value / UNITS.MIB) * constantOf('pending-bodies', 'SHARE'),
+    ],
     ['bodies of up to … KiB', constantOf('pending-bodies', 'SMALL_BYTES') / 1024],
   ],
   'docs/silences.md': [
