@@ -221,7 +221,7 @@ export function makeSilence(db: Db, organization: Made, more: Partial<SilenceCol
   }
   return named((uuid) => db.sql.insertInto('silences').values({ uuid, ...row }), db)
 }
-type SilenceColumns = { matchers: string; starts_at: number; ends_at: number; schedule: string }
+type SilenceColumns = { matchers: string; starts_at: number; ends_at: number; schedule: string; comment: string }
 
 /** Inserts a webhook channel with its secrets. */
 export function makeChannel(db: Db, organization: Made, name = 'on-call'): Made {

@@ -1,9 +1,10 @@
 /** The silence pages without JavaScript: create, preview, change and end, and who is allowed to. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { BUDGETS } from '../../src/domain/budgets.ts'
 import { quickEnd } from '../../src/web/silences/input.ts'
 import { makeWorld } from '../helpers/app.ts'
-import { makeAlert, makeService, makeToken, NOON } from '../helpers/factory.ts'
+import { makeAlert, makeService, makeSilence, makeToken, NOON } from '../helpers/factory.ts'
 import { makeBrowser } from '../helpers/site.ts'
 
 const LIST = '/settings/silences'
@@ -33,6 +34,16 @@ test('a silence is created by a person, for two hours', async (t) => {
   assert.deepEqual(matchers, [{ name: 'service', op: '=', value: 'checkout' }])
   assert.deepEqual([createdBy, Date.parse(endsAt), comment], ['Ada', NOON + 2 * HOUR, 'Upgrade of the database'])
   assert.match((await browser.get(LIST)).html, /service = <b>checkout<\/b>/)
+})
+
+test('the page lists every silence that an organization can have at a time', async (t) => {
+  const { db, acme, browser, outsider } = await start(t)
+  for (let number = 1; number <= BUDGETS.silences.value; number += 1)
+    makeSilence(db, acme, { comment: `Upgrade ${number}.`, ends_at: NOON + HOUR })
+  const { html } = await browser.get(LIST)
+  assert.equal(html.match(/Upgrade \d+\./g)?.length, BUDGETS.silences.value)
+  assert.match(html, /Upgrade 1\./)
+  assert.doesNotMatch((await outsider.get(LIST)).html, /Upgrade/)
 })
 
 test('a silence starts and ends at local times in a given time zone', async (t) => {

@@ -28,9 +28,9 @@ import {
   withLine,
 } from './input.ts'
 import { SilenceList } from './list.tsx'
+import { CURRENT_SILENCES } from './silenced.ts'
 
 const PATH = '/settings/silences'
-const MAX_CURRENT = { page: 1, limit: 200 }
 const ENDED = 20
 const MAX_COMMENT = 1_000
 const PREVIEWED = v.pick(newSilenceBody, ['matchers'])
@@ -49,7 +49,7 @@ export const silencePages: readonly PageRoute[] = [
 async function showSilences(visit: Visit): Promise<Reply> {
   const { own, now, query } = visit
   const number = pageOf(query('page'))
-  const current = await own.read(listSilences, { expired: false }, now, MAX_CURRENT)
+  const current = await own.read(listSilences, { expired: false }, now, CURRENT_SILENCES)
   const ended = await own.read(listSilences, { expired: true }, now, { page: number, limit: ENDED })
   const content = (
     <SilenceList

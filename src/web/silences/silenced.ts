@@ -1,4 +1,5 @@
 /** Finds out which of the displayed alerts are silenced, and until when. */
+import { BUDGETS } from '../../domain/budgets.ts'
 import type { AlertRecord } from '../../store/alerts.ts'
 import { findMutedCount } from '../../store/silence-preview.ts'
 import { listSilences } from '../../store/silences.ts'
@@ -13,7 +14,8 @@ export async function mutedCount(
   return visitor.scopes.includes('write') ? own.read(findMutedCount, matched) : 0
 }
 
-const MAX_SILENCES = { page: 1, limit: 200 }
+/** The page with all silences that have not expired. */
+export const CURRENT_SILENCES = { page: 1, limit: BUDGETS.silences.value }
 
 type SilencedAlert = Pick<AlertRecord, 'status' | 'silencedBy'>
 /** The end times of silences by id. */
@@ -23,7 +25,7 @@ export type SilenceEnds = ReadonlyMap<string, number>
 async function silenceEndsOf(visit: Visit, alerts: readonly SilencedAlert[]): Promise<SilenceEnds> {
   if (!alerts.some(isSilenced)) return new Map()
   const { own, now } = visit
-  const { items } = await own.read(listSilences, { expired: false }, now, MAX_SILENCES)
+  const { items } = await own.read(listSilences, { expired: false }, now, CURRENT_SILENCES)
   return new Map(items.map(({ id, changesAt, endsAt }) => [id, changesAt ?? endsAt]))
 }
 
