@@ -105,7 +105,7 @@ test('its time is its own, and not that of what was merged with it', async (t) =
   await report('A', 'a', 0, 4)
   await report('B', 'b', 0, 4)
   await until(6)
-  assert.match(told().at(-1) ?? '', /: c has been critical since 12:03 UTC \(3 min\)\. C of c: C fires\./)
+  assert.match(told().at(-1) ?? '', /: c has been critical since 12:03 UTC \(2 min\)\. C of c: C fires\./)
 })
 
 test('while both go on, messages name the service of the incident', async (t) => {
