@@ -86,7 +86,7 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   {
     name: 'postmortem-answered-early',
     file: 'src/engine/answers.ts',
-    from: 'if (batch.resolving.has(index)) later.push(give)',
+    from: 'if (batch.resolving.has(index) && taken[index]?.awaitsPostmortems) later.push(give)',
     to: 'if (batch.resolving.size > 99) later.push(give)',
     test: 'tests/actions/resolving.test.ts',
   },
