@@ -75,7 +75,10 @@ suite('backup', { concurrency: 4 }, () => {
     const [cwd, disk] = [acme(t), smallDisk(t)]
     if (disk === null) return t.skip('only root may mount a disk')
     const { code, err } = await incmon(cwd, ['backup', join(disk, 'copy.db')])
-    assert.match(err, /^incmon: \S+copy\.db cannot be written \(SQLITE_FULL\): its disk is full, or its quota is used up: free some space/)
+    assert.match(
+      err,
+      /^incmon: \S+copy\.db cannot be written \(SQLITE_FULL\): its disk is full, or its quota is used up: free some space/,
+    )
     assert.deepEqual([code, readdirSync(disk)], [1, []])
   })
 

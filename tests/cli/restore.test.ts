@@ -134,7 +134,10 @@ suite('restore', { concurrency: 4 }, () => {
     const before = readFileSync(small)
     truncateSync(join(cwd, 'backup.db'), 4_000_000)
     const { code, err } = await incmon(cwd, ['restore', 'backup.db', '--force', '--database', small])
-    assert.match(err, /^incmon: \S+incmon\.db cannot be written \(ENOSPC\): its disk is full, or its quota is used up: free some space[^\n]+\n$/)
+    assert.match(
+      err,
+      /^incmon: \S+incmon\.db cannot be written \(ENOSPC\): its disk is full, or its quota is used up: free some space[^\n]+\n$/,
+    )
     assert.deepEqual([code, readdirSync(disk)], [1, ['incmon.db', 'incmon.db.lock']])
     assert.ok(readFileSync(small).equals(before))
   })

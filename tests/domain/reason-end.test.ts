@@ -131,7 +131,10 @@ describe('a rollout', () => {
     ['Scaled up replica set cart-7d9f5b6c8 to 3 from 0', { ...cart, direction: 'up', to: 3, from: 0 }],
     ['Scaled up replica set cart-7d9f5b6c8 from 0 to 3', { ...cart, direction: 'up', to: 3, from: 0 }],
     ['Scaled down replica set cart-7d9f5b6c8 to 0 from 1', { ...cart, direction: 'down', to: 0, from: 1 }],
-    ['Scaled up ReplicaSet cart-7d9f5b6c8 (revision 2) from 0 to 3', { ...cart, direction: 'up', to: 3, from: 0, revision: 2 }],
+    [
+      'Scaled up ReplicaSet cart-7d9f5b6c8 (revision 2) from 0 to 3',
+      { ...cart, direction: 'up', to: 3, from: 0, revision: 2 },
+    ],
     [`${COMBINED}Scaled up replica set cart-7d9f5b6c8 to 3`, { ...cart, direction: 'up', to: 3, from: null }],
     ['Scaled up replica set cart to 3', null],
     ['Scaled up replica set cart- to 3', null],
