@@ -4,7 +4,7 @@
  * over that goes on. INCMON_HISTORIES sets the number of histories.
  */
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import type { TestContext } from 'node:test'
 import fc from 'fast-check'
 import { createChannel } from '../../src/actions/channels.ts'
 import { recordSent, retake, settleMessage, takeMessage } from '../../src/actions/messages.ts'
@@ -23,10 +23,10 @@ import {
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
 import { inCi } from '../helpers/in-ci.ts'
+import { testHistories } from '../helpers/random-histories.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
 
 const HISTORIES = Number(process.env.INCMON_HISTORIES ?? inCi(100, 25))
-const AT_ONCE = 25
 const STEP = 10_000
 const LENGTH = 25 * MINUTE
 /** What is new beside an opening is told after a minute, and what a message waited for, such as a silence, a little later. */
@@ -216,11 +216,9 @@ async function play(t: TestContext, all: readonly History[]): Promise<string[]> 
   return faults
 }
 
-test(`${HISTORIES} random histories tell once of what moves`, { timeout: 3_600_000 }, async (t) => {
-  const seed = Number(process.env.INCMON_SEED ?? 7)
-  const all = fc.sample(histories, { numRuns: HISTORIES, seed })
-  const faults: string[] = []
-  for (let from = 0; from < all.length; from += AT_ONCE)
-    faults.push(...(await play(t, all.slice(from, from + AT_ONCE))))
-  assert.deepEqual(faults.slice(0, 5), [], `${faults.length} faults with the seed ${seed}`)
-})
+testHistories(
+  `${HISTORIES} random histories tell once of what moves`,
+  histories,
+  { count: HISTORIES, atOnce: 25 },
+  play,
+)

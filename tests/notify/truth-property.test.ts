@@ -7,7 +7,7 @@
  * histories.
  */
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import type { TestContext } from 'node:test'
 import fc from 'fast-check'
 import { changeChannel, createChannel, removeChannel } from '../../src/actions/channels.ts'
 import { recordSent, retake, settleMessage, takeMessage } from '../../src/actions/messages.ts'
@@ -21,6 +21,7 @@ import { MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
 import { inCi } from '../helpers/in-ci.ts'
 import { criticalMsOf } from '../helpers/lengths.ts'
+import { testHistories } from '../helpers/random-histories.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
 
 /** Messages that are true only while the problem is on. */
@@ -30,7 +31,6 @@ const BURNING: ReadonlySet<string> = new Set(['opened', 'group', 'worse', 'again
 const ALL_NAMED: ReadonlySet<string> = new Set(['opened', 'again', 'reminder', 'escalation'])
 
 const HISTORIES = Number(process.env.INCMON_HISTORIES ?? inCi(200, 50))
-const AT_ONCE = 50
 const STEP = 10_000
 const LENGTH = 50 * MINUTE
 const NAMED_WITHIN = 2 * MINUTE + 3 * STEP
@@ -343,11 +343,9 @@ function isAbout({ by }: Wanted, name: string): boolean {
   return by !== 'another namespace'
 }
 
-test(`${HISTORIES} random histories have no false and no missing message`, { timeout: 3_600_000 }, async (t) => {
-  const seed = Number(process.env.INCMON_SEED ?? 7)
-  const all = fc.sample(histories, { numRuns: HISTORIES, seed })
-  const faults: string[] = []
-  for (let from = 0; from < all.length; from += AT_ONCE)
-    faults.push(...(await play(t, all.slice(from, from + AT_ONCE))))
-  assert.deepEqual(faults.slice(0, 5), [], `${faults.length} faults with the seed ${seed}`)
-})
+testHistories(
+  `${HISTORIES} random histories have no false and no missing message`,
+  histories,
+  { count: HISTORIES, atOnce: 50 },
+  play,
+)

@@ -27,6 +27,12 @@ async function start(t: TestContext) {
       const ended = endsAt === undefined ? {} : { endsAt: clock.now }
       return post('metrics', alertmanager([alert('Down', LABELS, { startsAt: NOON + startsAt, ...ended })]))
     },
+    /** Sends a successful deploy of the cart, at a time in ms from noon. */
+    deploy: (at: number) => {
+      clock.now = NOON + at
+      const jobs = [build('deploy', 'success', { environment: { name: 'production' } })]
+      return post('ci', pipeline('success', 'shop/cart', { at: clock.now, jobs }))
+    },
     text: async (path: string) => (await browser.get(path)).html.replace(/<[^>]*>|\s+/g, ' ').replace(/ +/g, ' '),
   }
 }
@@ -101,11 +107,9 @@ test('the end of a rollout is not known, so that a fix says when it started', as
 })
 
 test('a deploy that finished before the end says so, and its row in the table is that of a deploy', async (t) => {
-  const { cart, clock, text, post } = await start(t)
+  const { cart, clock, text, deploy } = await start(t)
   await cart(0)
-  clock.now = NOON + 10 * MINUTE
-  const jobs = [build('deploy', 'success', { environment: { name: 'production' } })]
-  await post('ci', pipeline('success', 'shop/cart', { at: clock.now, jobs }))
+  await deploy(10 * MINUTE)
   await cart(0, 12 * MINUTE)
   clock.now += 2 * MINUTE
   const html = await text('/incidents/1')
@@ -115,11 +119,9 @@ test('a deploy that finished before the end says so, and its row in the table is
 })
 
 test('a deploy after which an alert began again is no probable fix', async (t) => {
-  const { cart, clock, text, post } = await start(t)
+  const { cart, clock, text, deploy } = await start(t)
   await cart(0)
-  clock.now = NOON + 10 * MINUTE
-  const jobs = [build('deploy', 'success', { environment: { name: 'production' } })]
-  await post('ci', pipeline('success', 'shop/cart', { at: clock.now, jobs }))
+  await deploy(10 * MINUTE)
   await cart(0, 12 * MINUTE)
   await cart(20 * MINUTE)
   await cart(20 * MINUTE, 25 * MINUTE)
