@@ -1,8 +1,8 @@
-/** An organization that gets Kubernetes events, and a channel that gets everything. Times are in seconds after noon. */
+/** Kubernetes events of one organization: with a channel that gets everything, in seconds, or alone, in minutes after noon. */
 import type { TestContext } from 'node:test'
 import { createChannel } from '../../src/actions/channels.ts'
-import { NOON } from './factory.ts'
-import { makeFlow } from './flow.ts'
+import { MINUTE, NOON } from './factory.ts'
+import { type Flow, makeFlow } from './flow.ts'
 import { pump } from './pump.ts'
 import { type KubernetesMore, kubernetesEvent } from './senders.ts'
 
@@ -28,4 +28,18 @@ export function clusterFlow(t: TestContext) {
     await flow.send('cluster', kubernetesEvent(reason, object, { at: NOON + seconds * SECOND, ...more }))
   }
   return { ...flow, until, report, sent }
+}
+
+export type Told = readonly [minute: number, reason: string, name: string, more?: KubernetesMore]
+
+/** Plays events with the sweep in between. `until`: the minute in which the story ends. */
+export async function playEvents(t: TestContext, told: readonly Told[], until = 10): Promise<Flow> {
+  const flow = makeFlow(t)
+  for (const [minute, reason, name, more] of told) {
+    const at = NOON + minute * MINUTE
+    await flow.sweepUntil(at, MINUTE / 2)
+    await flow.send('cluster', kubernetesEvent(reason, name, { at, ...more }), { at })
+  }
+  await flow.sweepUntil(NOON + until * MINUTE, MINUTE / 2)
+  return flow
 }

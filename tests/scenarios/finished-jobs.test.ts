@@ -1,11 +1,8 @@
 /** The crashes of a Job that completes in the end are no outage. */
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
-import { MINUTE, NOON } from '../helpers/factory.ts'
-import { makeFlow } from '../helpers/flow.ts'
-import { type KubernetesMore, kubernetesEvent } from '../helpers/senders.ts'
-
-type Told = readonly [minute: number, reason: string, name: string, more?: KubernetesMore]
+import { describe, type TestContext, test } from 'node:test'
+import { playEvents, type Told } from '../helpers/cluster-flow.ts'
+import { NOON } from '../helpers/factory.ts'
 
 const crash = (minute: number, pod: string, count = 2): Told => [
   minute,
@@ -21,14 +18,8 @@ const saw = (name: string, how: string): Told => [
   { kind: 'CronJob', message: `Saw completed job: ${name}, ${how}` },
 ]
 
-async function play(t: Parameters<typeof makeFlow>[0], told: readonly Told[]) {
-  const flow = makeFlow(t)
-  for (const [minute, reason, name, more] of told) {
-    const at = NOON + minute * MINUTE
-    await flow.sweepUntil(at, MINUTE / 2)
-    await flow.send('cluster', kubernetesEvent(reason, name, { at, ...more }), { at })
-  }
-  await flow.sweepUntil(NOON + 5 * MINUTE, MINUTE / 2)
+async function play(t: TestContext, told: readonly Told[]) {
+  const flow = await playEvents(t, told, 5)
   return [flow.incidents().length, flow.alerts().filter(({ status }) => status === 'firing').length]
 }
 

@@ -1,11 +1,10 @@
 /** What is meant to go away is no outage. */
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
+import { playEvents, type Told } from '../helpers/cluster-flow.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
-import { makeFlow } from '../helpers/flow.ts'
-import { type KubernetesMore, kubernetesEvent } from '../helpers/senders.ts'
+import type { KubernetesMore } from '../helpers/senders.ts'
 
-type Told = readonly [minute: number, reason: string, name: string, more?: KubernetesMore]
 const POD = 'cart-5d4f8c7b9-x2kqp'
 const stopped: Told = [0, 'Killing', POD, { message: 'Stopping container app' }]
 const probe = (minute: number, more: KubernetesMore = {}): Told => [
@@ -37,14 +36,8 @@ const scheduled = (minute: number): Told => [
   { message: `Successfully assigned shop/${POD} to worker-1` },
 ]
 
-async function play(t: Parameters<typeof makeFlow>[0], told: readonly Told[]) {
-  const flow = makeFlow(t)
-  for (const [minute, reason, name, more] of told) {
-    const at = NOON + minute * MINUTE
-    await flow.sweepUntil(at, MINUTE / 2)
-    await flow.send('cluster', kubernetesEvent(reason, name, { at, ...more }), { at })
-  }
-  await flow.sweepUntil(flow.clock.now + 5 * MINUTE, MINUTE / 2)
+async function play(t: TestContext, told: readonly Told[]) {
+  const flow = await playEvents(t, told, (told.at(-1)?.[0] ?? 0) + 5)
   const firing = flow.alerts().filter(({ status }) => status === 'firing')
   return { incidents: flow.incidents().length, firing: firing.length }
 }

@@ -1,11 +1,9 @@
 /** The readiness probe of a pod fails: what it means depends on the other pods of the workload. */
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
+import { playEvents, type Told } from '../helpers/cluster-flow.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
-import { makeFlow } from '../helpers/flow.ts'
-import { type KubernetesMore, kubernetesEvent } from '../helpers/senders.ts'
 
-type Told = readonly [minute: number, reason: string, name: string, more?: KubernetesMore]
 const SET = 'web-7d9f6c5b8d'
 const PODS = ['2xk4p', '9mzqv', 'lw8tn', 'c4c4c'].map((one) => `${SET}-${one}`)
 const [FIRST = '', SECOND = '', ...REST] = PODS
@@ -21,14 +19,12 @@ const fails = (pod: string, probe = 'Readiness', from = 0): Told[] =>
     { message: `${probe} probe failed: statuscode: 503`, count: 1 + n, since: NOON + from * MINUTE },
   ])
 
-async function play(t: Parameters<typeof makeFlow>[0], told: readonly Told[]) {
-  const flow = makeFlow(t)
-  for (const [minute, reason, name, more = {}] of told.toSorted(([a], [b]) => a - b)) {
-    const at = NOON + minute * MINUTE
-    await flow.sweepUntil(at, MINUTE / 2)
-    await flow.send('cluster', kubernetesEvent(reason, name, { at, ...more }), { at })
-  }
-  await flow.sweepUntil(NOON + 8 * MINUTE, MINUTE / 2)
+async function play(t: TestContext, told: readonly Told[]) {
+  const flow = await playEvents(
+    t,
+    told.toSorted(([a], [b]) => a - b),
+    8,
+  )
   return flow.incidents().length
 }
 

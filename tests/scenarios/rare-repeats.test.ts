@@ -1,11 +1,9 @@
 /** Kubernetes repeats an event ever more rarely while its condition goes on. One incident lasts through the gaps. */
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
-import { MINUTE, NOON } from '../helpers/factory.ts'
-import { makeFlow } from '../helpers/flow.ts'
-import { type KubernetesMore, kubernetesEvent } from '../helpers/senders.ts'
+import { describe, type TestContext, test } from 'node:test'
+import { playEvents, type Told } from '../helpers/cluster-flow.ts'
+import { NOON } from '../helpers/factory.ts'
 
-type Told = readonly [minute: number, reason: string, name: string, more?: KubernetesMore]
 const SET = 'cart-5d4f8c7b9'
 const POD = `${SET}-x2kqp`
 const forbidden = (minute: number, count: number, message = 'exceeded quota: pods'): Told => [
@@ -34,14 +32,8 @@ const pulling = (minute: number, count: number): Told => [
 ]
 
 /** Returns how many incidents opened, and how many alerts fire at the end. */
-async function play(t: Parameters<typeof makeFlow>[0], told: readonly Told[], until: number) {
-  const flow = makeFlow(t)
-  for (const [minute, reason, name, more] of told) {
-    const at = NOON + minute * MINUTE
-    await flow.sweepUntil(at, MINUTE / 2)
-    await flow.send('cluster', kubernetesEvent(reason, name, { at, ...more }), { at })
-  }
-  await flow.sweepUntil(NOON + until * MINUTE, MINUTE / 2)
+async function play(t: TestContext, told: readonly Told[], until: number) {
+  const flow = await playEvents(t, told, until)
   const firing = flow.alerts().filter(({ status }) => status === 'firing').length
   return { incidents: flow.incidents().length, firing }
 }

@@ -1,25 +1,17 @@
 /** A pod that waits for a node waits no longer once a kubelet works on it. */
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
-import { MINUTE, NOON } from '../helpers/factory.ts'
-import { makeFlow } from '../helpers/flow.ts'
-import { type KubernetesMore, kubernetesEvent } from '../helpers/senders.ts'
+import { describe, type TestContext, test } from 'node:test'
+import { playEvents, type Told } from '../helpers/cluster-flow.ts'
+import { NOON } from '../helpers/factory.ts'
 
-type Told = readonly [minute: number, reason: string, name: string, more?: KubernetesMore]
 const POD = 'ads-6b7c8d9f5-x2kqp'
 const OTHER = 'ads-6b7c8d9f5-b7k4z'
 const INSUFFICIENT = '0/3 nodes are available: 3 Insufficient cpu.'
 const waits = (minute: number, pod = POD): Told => [minute, 'FailedScheduling', pod, { message: INSUFFICIENT }]
 
 /** Returns the alerts that fire at the end, although the sender omits `Scheduled`, and the number of incidents. */
-async function play(t: Parameters<typeof makeFlow>[0], told: readonly Told[], until = 10) {
-  const flow = makeFlow(t)
-  for (const [minute, reason, name, more] of told) {
-    const at = NOON + minute * MINUTE
-    await flow.sweepUntil(at, MINUTE / 2)
-    await flow.send('cluster', kubernetesEvent(reason, name, { at, ...more }), { at })
-  }
-  await flow.sweepUntil(NOON + until * MINUTE, MINUTE / 2)
+async function play(t: TestContext, told: readonly Told[], until = 10) {
+  const flow = await playEvents(t, told, until)
   const firing = flow.alerts().filter(({ status }) => status === 'firing')
   return { firing: firing.map(({ name }) => name), incidents: flow.incidents().length }
 }
